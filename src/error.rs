@@ -1,0 +1,170 @@
+//! Everything that can go wrong, as one enum with fields, and the exit code each kind of failure maps to.
+
+use crate::game::ParseForbiddenError;
+
+/// The result of anything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why something could not be done. The message says what was wrong, the value given, and what would work.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A game needs at least one heap, and the kernels' stencils grow as 2^heaps.
+    #[error("--heaps {heaps} is out of range: a game has 1 to {most} heaps here")]
+    Heaps {
+        /// The number of heaps given.
+        heaps: u32,
+        /// The greatest number of heaps supported.
+        most: u32,
+    },
+    /// A width must name how many different heaps a move touches.
+    #[error("--width {width} is out of range: a move in a game of {heaps} heaps touches 1 to {heaps} of them")]
+    Width {
+        /// The width given.
+        width: u32,
+        /// The number of heaps of the game.
+        heaps: u32,
+    },
+    /// A set of forbidden totals that cannot be read.
+    #[error(transparent)]
+    Forbid(#[from] ParseForbiddenError),
+    /// A position that cannot be read.
+    #[error("cannot read the position {text:?}: {reason}; write heap sizes with commas, such as 5,4,2")]
+    PositionSyntax {
+        /// The text given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A position with another number of heaps than the game.
+    #[error("the position {position} has {given} heaps, the game has {heaps}; give {heaps} sizes, 0 for an empty heap")]
+    PositionHeaps {
+        /// The position as given.
+        position: String,
+        /// How many heaps it has.
+        given: usize,
+        /// How many heaps the game has.
+        heaps: u32,
+    },
+    /// A region whose positions cannot be counted in 64 bits or its totals in 30.
+    #[error("--max {max} is out of range: with {heaps} heaps, at most 2^64 positions and totals up to 2^30, it can be up to {largest}")]
+    Region {
+        /// The number of heaps.
+        heaps: u32,
+        /// The cap given.
+        max: u64,
+        /// The greatest cap that can be counted.
+        largest: u64,
+    },
+    /// A modulus below 2.
+    #[error("--modulus {modulus} is out of range: residues need a modulus of 2 or more")]
+    Modulus {
+        /// The modulus given.
+        modulus: u32,
+    },
+    /// The solver's kernels do not cover this kind of take.
+    #[error("no kernel solves {what}; the oracle does, for small regions")]
+    NoKernel {
+        /// The rule that no kernel covers.
+        what: String,
+    },
+    /// More memory than there is, or than was allowed.
+    #[error("{what} needs {}, {} {source_of_limit}; {remedy}", bytes(*.needed), bytes(u128::from(*.available)))]
+    Memory {
+        /// What needs the memory.
+        what: String,
+        /// Bytes needed.
+        needed: u128,
+        /// Bytes that may be used.
+        available: u64,
+        /// Where the limit comes from: "free" or "allowed by --memory".
+        source_of_limit: &'static str,
+        /// What would work.
+        remedy: String,
+    },
+    /// No Vulkan, Metal or DirectX 12 adapter at all.
+    #[error("no GPU adapter found: install a Vulkan driver (Debian: mesa-vulkan-drivers brings one that runs on the CPU), or use --backend cpu")]
+    NoAdapter,
+    /// No adapter whose name contains the text asked for.
+    #[error("no adapter's name contains {wanted:?}; found: {}", .found.join(", "))]
+    AdapterNotFound {
+        /// The text asked for.
+        wanted: String,
+        /// The names of the adapters that are there.
+        found: Vec<String>,
+    },
+    /// The device was lost, ran out of memory, or refused a command.
+    #[error("the GPU {adapter} failed: {reason}; --backend cpu would work")]
+    Device {
+        /// The adapter's name.
+        adapter: String,
+        /// What the driver said.
+        reason: String,
+    },
+    /// A kernel cannot bind what it must see at once.
+    #[error("the GPU {adapter} binds at most {} at once and this region needs {}; use --backend cpu", bytes(u128::from(*.limit)), bytes(u128::from(*.needed)))]
+    Binding {
+        /// The adapter's name.
+        adapter: String,
+        /// Bytes needed in one binding.
+        needed: u64,
+        /// Bytes that one binding may have.
+        limit: u64,
+    },
+    /// The user stopped the run.
+    #[error("interrupted after {done} of {strata} strata; {remedy}")]
+    Interrupted {
+        /// Strata solved.
+        done: u64,
+        /// Strata in the region.
+        strata: u64,
+        /// How to go on.
+        remedy: String,
+    },
+    /// Reading or writing failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// The process exit code for this error: 2 bad usage or input, 3 no device or not enough memory,
+    /// 130 stopped by the user (128 + SIGINT, as shells expect).
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Heaps { .. }
+            | Self::Width { .. }
+            | Self::Forbid(_)
+            | Self::PositionSyntax { .. }
+            | Self::PositionHeaps { .. }
+            | Self::Region { .. }
+            | Self::Modulus { .. }
+            | Self::NoKernel { .. } => 2,
+            Self::Memory { .. }
+            | Self::NoAdapter
+            | Self::AdapterNotFound { .. }
+            | Self::Device { .. }
+            | Self::Binding { .. }
+            | Self::Io { .. } => 3,
+            Self::Interrupted { .. } => 130,
+        }
+    }
+}
+
+/// A number of bytes as a person reads it, such as `15.6 GiB`.
+#[must_use]
+pub fn bytes(count: u128) -> String {
+    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
+}

@@ -1,0 +1,209 @@
+//! Forbidden totals: the totals at which no move may arrive.
+//!
+//! Written as a comma-separated union of `7`, `3..9` (inclusive), `5k` and `5k+2` (k ≥ 0).
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One part of a set of totals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part {
+    /// All totals from the first to the second, both included.
+    Range(u64, u64),
+    /// `first`, `first + step`, `first + 2·step`, …; `step ≥ 1`.
+    Progression { step: u64, first: u64 },
+}
+
+impl Part {
+    fn contains(self, total: u64) -> bool {
+        match self {
+            Self::Range(first, last) => (first..=last).contains(&total),
+            Self::Progression { step, first } => total >= first && (total - first).is_multiple_of(step),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Range(first, last) if first == last => write!(out, "{first}"),
+            Self::Range(first, last) => write!(out, "{first}..{last}"),
+            Self::Progression { step, first: 0 } => write!(out, "{step}k"),
+            Self::Progression { step, first } => write!(out, "{step}k+{first}"),
+        }
+    }
+}
+
+/// A set of totals at which no move may arrive. A game may start at any of them. The default is the empty set.
+///
+/// ```
+/// use nimstrata::game::ForbiddenTotals;
+/// let multiples_of_five: ForbiddenTotals = "5k".parse()?;
+/// assert!(multiples_of_five.contains(0) && multiples_of_five.contains(35) && !multiples_of_five.contains(7));
+/// let mixed: ForbiddenTotals = "10..20, 7, 5k+2".parse()?;
+/// assert_eq!(mixed.to_string(), "7,10..20,5k+2");
+/// # Ok::<(), nimstrata::game::ParseForbiddenError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ForbiddenTotals {
+    /// Sorted and without repetitions, so that equal notations compare and print alike.
+    parts: Vec<Part>,
+}
+
+impl ForbiddenTotals {
+    /// The multiples of `divisor` (0 included), as in Forbidden-Total-Size Nim.
+    ///
+    /// # Panics
+    /// If `divisor` is 0.
+    #[must_use]
+    pub fn multiples_of(divisor: u64) -> Self {
+        assert!(divisor > 0, "multiples of 0 are written as the single total 0");
+        Self { parts: vec![Part::Progression { step: divisor, first: 0 }] }
+    }
+
+    /// Whether no move may arrive at this total.
+    #[must_use]
+    pub fn contains(&self, total: u64) -> bool {
+        self.parts.iter().any(|part| part.contains(total))
+    }
+
+    /// Whether nothing is forbidden.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+}
+
+impl fmt::Display for ForbiddenTotals {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, part) in self.parts.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(out, "{comma}{part}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a set of forbidden totals could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read the forbidden totals {text:?}: {reason}; write totals such as 7, 3..9, 5k or 5k+2, with commas between them")]
+pub struct ParseForbiddenError {
+    text: String,
+    reason: String,
+}
+
+impl FromStr for ForbiddenTotals {
+    type Err = ParseForbiddenError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts = text
+            .split(',')
+            .map(|part| parse_part(part.trim()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|reason| ParseForbiddenError { text: text.to_owned(), reason })?;
+        parts.sort_unstable();
+        parts.dedup();
+        Ok(Self { parts })
+    }
+}
+
+fn parse_part(part: &str) -> Result<Part, String> {
+    if part.is_empty() {
+        return Err("a total is missing".to_owned());
+    }
+    if let Some((first, last)) = part.split_once("..") {
+        let (first, last) = (parse_total(first)?, parse_total(last.strip_prefix('=').unwrap_or(last))?);
+        return if first <= last {
+            Ok(Part::Range(first, last))
+        } else {
+            Err(format!("the range {part} is empty, its first total is above its last"))
+        };
+    }
+    if let Some((step, first)) = part.split_once('k') {
+        let step = if step.is_empty() { 1 } else { parse_total(step)? };
+        let first = match first.trim_start() {
+            "" => 0,
+            rest => parse_total(rest.strip_prefix('+').ok_or_else(|| format!("{rest:?} after k in {part}"))?)?,
+        };
+        return if step > 0 {
+            Ok(Part::Progression { step, first })
+        } else {
+            Err(format!("the step in {part} is 0; the single total is written {first}"))
+        };
+    }
+    parse_total(part).map(|total| Part::Range(total, total))
+}
+
+fn parse_total(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    match text.parse() {
+        Ok(total) if !text.starts_with('+') => Ok(total),
+        _ if text.is_empty() => Err("a total is missing".to_owned()),
+        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => Err(format!("{text} is more than {}", u64::MAX)),
+        _ => Err(format!("{text:?} is not a whole number from 0")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn members(text: &str) -> Vec<u64> {
+        let set: ForbiddenTotals = text.parse().unwrap();
+        (0..24).filter(|&total| set.contains(total)).collect()
+    }
+
+    #[test]
+    fn every_kind_of_part_means_what_the_notation_says() {
+        assert_eq!(members("7"), [7]);
+        assert_eq!(members("3..6"), [3, 4, 5, 6]);
+        assert_eq!(members("5k"), [0, 5, 10, 15, 20]);
+        assert_eq!(members("9k+11"), [11, 20]);
+        assert_eq!(members("0, 10..11 ,8k+2"), [0, 2, 10, 11, 18]);
+        assert_eq!(members("k"), (0..24).collect::<Vec<_>>());
+        assert!(ForbiddenTotals::default().is_empty() && !ForbiddenTotals::default().contains(0));
+    }
+
+    #[test]
+    fn malformed_sets_name_the_part_that_is_wrong() {
+        for (text, reason) in [
+            ("", "a total is missing"),
+            ("1,", "a total is missing"),
+            ("..4", "a total is missing"),
+            ("9..3", "the range 9..3 is empty"),
+            ("0k", "the step in 0k is 0"),
+            ("5k-2", "\"-2\" after k in 5k-2"),
+            ("5m", "\"5m\" is not a whole number"),
+            ("-4", "\"-4\" is not a whole number"),
+            ("99999999999999999999", "is more than 18446744073709551615"),
+        ] {
+            let message = text.parse::<ForbiddenTotals>().unwrap_err().to_string();
+            assert!(message.contains(reason), "{text:?}: {message}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn printing_and_reading_give_the_same_set(
+            parts in prop::collection::vec((0u64..3, 0u64..40, 1u64..12), 1..5)
+        ) {
+            let text = parts.iter().map(|&(kind, first, extent)| match kind {
+                0 => format!("{first}"),
+                1 => format!("{first}..{}", first + extent),
+                _ => format!("{extent}k+{first}"),
+            }).collect::<Vec<_>>().join(",");
+            let set: ForbiddenTotals = text.parse().unwrap();
+            let again: ForbiddenTotals = set.to_string().parse().unwrap();
+            prop_assert_eq!(&set, &again);
+            for total in 0..60 {
+                let expected = parts.iter().any(|&(kind, first, extent)| match kind {
+                    0 => total == first,
+                    1 => total >= first && total <= first + extent,
+                    _ => total >= first && (total - first) % extent == 0,
+                });
+                prop_assert_eq!(set.contains(total), expected);
+            }
+        }
+    }
+}

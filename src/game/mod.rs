@@ -1,0 +1,15 @@
+//! What a game is: rulesets, forbidden totals, legal moves, positions and their notation. No solver in sight.
+//!
+//! A **position** is a multiset of heap sizes, written as a nondecreasing tuple. A [`Ruleset`] says how many
+//! different heaps a move touches, how many stones leave each touched heap, at which totals no move may arrive,
+//! and who wins when nobody can move.
+
+mod forbidden;
+mod moves;
+mod position;
+mod ruleset;
+
+pub use forbidden::{ForbiddenTotals, ParseForbiddenError};
+pub use moves::{Move, legal_moves};
+pub use position::{Position, parse_position};
+pub use ruleset::{MOST_HEAPS, Ruleset, Take};

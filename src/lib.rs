@@ -1,0 +1,9 @@
+//! Solves whole families of heap games in bulk.
+#![deny(missing_docs)]
+
+pub mod error;
+pub mod game;
+pub mod oracle;
+pub mod space;
+
+pub use error::{Error, Result};

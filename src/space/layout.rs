@@ -1,0 +1,490 @@
+//! The dense layout of one stratum, in which every kernel works.
+//!
+//! Write x₁ ≥ x₂ ≥ … ≥ xₙ. Inside a stratum x₁ is implied by the other heaps. Then
+//!
+//! - the **bit axis** is x₂, 32 values a word;
+//! - the **lane axis** is xₙ, the smallest heap: neighbouring GPU threads and SIMD lanes, contiguous in memory;
+//! - a **block** is (x₃ … xₙ₋₁), its *coordinates*, ranked in lexicographic order.
+//!
+//! The words of a block stand word-major, lane-minor: row `w` holds the values 32w ..= 32w + 31 of x₂ for all
+//! lanes. The rows of a block start at x₃'s word, as x₂ ≥ x₃. All blocks of the same x₃ form a **slab**,
+//! contiguous in memory; a move never leads more than one slab down.
+//!
+//! For given block and lane, t = total − x₃ − … − xₙ stones are left for x₁ and x₂, and the valid values of x₂ are
+//! max(x₃, t − cap) ..= ⌊t/2⌋, the lane's *window*. Every bit outside the window is zero, and so is at least one
+//! lane on either side of a row. That makes most edges of a stencil cost nothing: along the bit and lane axes, an
+//! unsorted or negative neighbour lands on a zero and drops out of an OR, and ties need no special case, since
+//! the sorted twin of a dropped move is in the stencil too.
+//!
+//! Games of one and two heaps are solved as three heaps of which the smallest stay empty; with three heaps or
+//! fewer there is one block without coordinates, and the lane itself is x₃.
+
+use super::Region;
+use super::count::binomial;
+use crate::error::{Error, Result};
+
+/// Words of a row come in groups of this many lanes: one AVX2 register, one 32-byte sector of GPU memory.
+pub const LANE_GROUP: u32 = 8;
+
+/// Bits a word.
+const WORD: u32 = u32::BITS;
+
+/// How the positions of a region's strata lie in memory; the same for every stratum.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    heaps: u32,
+    max: u32,
+    /// Coordinates a block: max(0, heaps − 3).
+    axes: usize,
+    /// `axes` coordinates for each block, largest heap first.
+    coordinates: Vec<u16>,
+    /// Where each block's first row starts, in lane groups from the start of a slot.
+    bases: Vec<u32>,
+    /// `rank_terms[axis][x]`: what coordinate `x` of an axis adds to a block's rank.
+    rank_terms: Vec<Vec<u32>>,
+    words: u64,
+}
+
+/// One block: its coordinates and the place of its rows in a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// x₃ … xₙ₋₁; empty for three heaps or fewer.
+    pub coordinates: &'a [u16],
+    /// The index of the word of the first row's lane 0.
+    pub base: usize,
+    /// Which word of the bit axis the first row is.
+    pub first_word: u32,
+    /// The greatest lane: xₙ₋₁, or the cap for three heaps.
+    pub last_lane: u32,
+    /// Words from one row to the next; at least `last_lane + 2`, and a multiple of [`LANE_GROUP`].
+    pub stride: u32,
+}
+
+/// The valid positions of one block in one stratum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Stones left for x₁, x₂ and the lane: the total less the block's coordinates. Negative for no positions.
+    pub rest: i32,
+    /// The first lane with positions.
+    pub first_lane: i32,
+    /// The last lane with positions; below `first_lane` for none.
+    pub last_lane: i32,
+    /// The least value of x₂ that is looked at (and with three heaps or fewer, x₂ ≥ lane besides).
+    pub floor: i32,
+}
+
+impl Window {
+    /// Whether the block has no position in the stratum.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.first_lane > self.last_lane
+    }
+}
+
+impl Layout {
+    /// The layout for all strata of a region.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when its tables or one stratum are beyond what offsets can address.
+    pub fn new(region: &Region) -> Result<Self> {
+        let (heaps, max) = (region.heaps(), region.max());
+        let size = Size::of(heaps, u64::from(max), u128::from(u32::MAX) * u128::from(LANE_GROUP));
+        let Some(size) = size.filter(|size| size.blocks < u128::from(u32::MAX) && coordinate_fits(heaps, max)) else {
+            return Err(Error::Memory {
+                what: format!("one stratum of {heaps} heaps up to {max}"),
+                needed: 4 * u128::from(u32::MAX) * u128::from(LANE_GROUP),
+                available: u64::from(u32::MAX) * 4 * u64::from(LANE_GROUP),
+                source_of_limit: "addressable",
+                remedy: "choose a smaller --max".to_owned(),
+            });
+        };
+        let axes = axes(heaps);
+        let rank_terms = (0..axes)
+            .map(|axis| {
+                let parts = (axes - axis) as u64;
+                let term = |x: u32| binomial(u64::from(x) + parts - 1, parts).map_or(0, |count| count as u32);
+                (0..=max).map(term).collect()
+            })
+            .collect();
+        let mut layout = Self {
+            heaps,
+            max,
+            axes,
+            coordinates: Vec::with_capacity(size.blocks as usize * axes),
+            bases: Vec::with_capacity(size.blocks as usize),
+            rank_terms,
+            words: 0,
+        };
+        layout.place_blocks();
+        debug_assert_eq!(u128::from(layout.words), size.words);
+        Ok(layout)
+    }
+
+    /// Lists all blocks in order of rank and gives each its place.
+    fn place_blocks(&mut self) {
+        let mut next = 1; // One lane group of zeros, so that lane −1 of the first row can be read.
+        let mut coordinates = vec![0u16; self.axes];
+        loop {
+            self.coordinates.extend_from_slice(&coordinates);
+            self.bases.push(next);
+            let last_lane = last_lane(self.heaps, self.max, &coordinates);
+            next += rows(self.heaps, self.max, &coordinates) * (stride(last_lane) / LANE_GROUP);
+            // The successor in lexicographic order: raise the last coordinate that is below its left neighbour.
+            let left = |axis: usize| if axis == 0 { self.max as u16 } else { coordinates[axis - 1] };
+            let Some(raised) = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis)) else { break };
+            coordinates[raised] += 1;
+            coordinates[raised + 1..].fill(0);
+        }
+        // And one after the last, as a whole lane group may be read from the last lane on.
+        self.words = (u64::from(next) + 1) * u64::from(LANE_GROUP);
+    }
+
+    /// How many heaps.
+    #[must_use]
+    pub fn heaps(&self) -> u32 {
+        self.heaps
+    }
+
+    /// The greatest size of a heap.
+    #[must_use]
+    pub fn max(&self) -> u32 {
+        self.max
+    }
+
+    /// Coordinates a block: max(0, heaps − 3).
+    #[must_use]
+    pub fn axes(&self) -> usize {
+        self.axes
+    }
+
+    /// The number of blocks.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.bases.len()
+    }
+
+    /// Words in a slot that holds one stratum, padding included.
+    #[must_use]
+    pub fn words(&self) -> u64 {
+        self.words
+    }
+
+    /// All blocks' coordinates, [`axes`](Self::axes) for each.
+    #[must_use]
+    pub fn coordinates(&self) -> &[u16] {
+        &self.coordinates
+    }
+
+    /// Where each block's first row starts, in lane groups.
+    #[must_use]
+    pub fn bases(&self) -> &[u32] {
+        &self.bases
+    }
+
+    /// What coordinate `x` adds to a block's rank, for each axis.
+    #[must_use]
+    pub fn rank_terms(&self) -> &[Vec<u32>] {
+        &self.rank_terms
+    }
+
+    /// The greatest value of x₂ with a bit of its own: the cap, or 0 in a game of one heap.
+    #[must_use]
+    pub fn second_max(&self) -> u32 {
+        if self.heaps == 1 { 0 } else { self.max }
+    }
+
+    /// Whether x₂ is bounded below by the lane itself (three heaps or fewer) instead of by a block's x₃.
+    #[must_use]
+    pub fn lane_is_floor(&self) -> bool {
+        self.axes == 0
+    }
+
+    /// The block of this rank.
+    #[must_use]
+    pub fn block(&self, rank: u32) -> Block<'_> {
+        let coordinates = &self.coordinates[rank as usize * self.axes..][..self.axes];
+        let last_lane = last_lane(self.heaps, self.max, coordinates);
+        Block {
+            coordinates,
+            base: self.bases[rank as usize] as usize * LANE_GROUP as usize,
+            first_word: first_word(coordinates),
+            last_lane,
+            stride: stride(last_lane),
+        }
+    }
+
+    /// The rank of the block with these coordinates (largest heap first).
+    #[must_use]
+    pub fn block_rank(&self, coordinates: &[u32]) -> u32 {
+        coordinates.iter().zip(&self.rank_terms).map(|(&x, terms)| terms[x as usize]).sum()
+    }
+
+    /// The number of slabs: values of x₃, or 1 where blocks have no coordinates.
+    #[must_use]
+    pub fn slabs(&self) -> usize {
+        self.rank_terms.first().map_or(1, Vec::len)
+    }
+
+    /// The rank of the first block of a slab; for `slab == slabs()`, the number of blocks.
+    #[must_use]
+    pub fn slab_first_block(&self, slab: usize) -> usize {
+        match self.rank_terms.first() {
+            Some(terms) if slab < terms.len() => terms[slab] as usize,
+            None if slab == 0 => 0,
+            _ => self.blocks(),
+        }
+    }
+
+    /// The greatest x₁ + x₂ there is.
+    fn reach(&self) -> i32 {
+        (self.max + self.second_max()) as i32
+    }
+
+    /// The window of a block in a stratum.
+    ///
+    /// Positions with fewer than `least_nonempty` nonempty heaps are left out: in misère play those without a move
+    /// are N, so a kernel clears them by not looking at them. 0 leaves none out.
+    #[must_use]
+    pub fn window(&self, coordinates: &[u16], total: u32, least_nonempty: u32) -> Window {
+        let rest = total as i32 - coordinates.iter().map(|&x| i32::from(x)).sum::<i32>();
+        let nonempty = coordinates.iter().filter(|&&x| x > 0).count() as u32;
+        let x3 = coordinates.first().map_or(0, |&x| i32::from(x));
+        let highest = if self.lane_is_floor() { rest.div_euclid(3) } else { rest - 2 * x3 };
+        let mut window = Window {
+            rest,
+            first_lane: (rest - self.reach()).max(0),
+            last_lane: highest.min(last_lane(self.heaps, self.max, coordinates) as i32),
+            floor: x3,
+        };
+        // A position of lane 0 has `nonempty + 2` nonempty heaps, one of a greater lane one more; only those with
+        // x₂ = 0 have fewer: one if there are stones at all.
+        if nonempty + 3 < least_nonempty {
+            window.last_lane = -1;
+        } else if nonempty + 2 < least_nonempty {
+            window.first_lane = window.first_lane.max(1);
+        }
+        if nonempty == 0 && u32::from(total > 0) < least_nonempty {
+            window.floor = 1;
+            window.last_lane = window.last_lane.min(if self.heaps == 1 { -1 } else { rest - 2 });
+        }
+        window
+    }
+
+    /// The valid values of x₂ in a lane of a window, first and last.
+    #[must_use]
+    pub fn second_heap(&self, window: &Window, lane: i32) -> (i32, i32) {
+        let rest = window.rest - lane;
+        let lane_floor = if self.lane_is_floor() { lane } else { 0 };
+        let first = window.floor.max(lane_floor).max(rest - self.max as i32);
+        (first, (rest / 2).min(self.second_max() as i32))
+    }
+
+    /// Appends the ranks of all blocks that have positions in the stratum or had some up to `margin` strata ago,
+    /// in increasing order. A few without any may be among them.
+    pub fn active_blocks(&self, total: u32, margin: u32, out: &mut Vec<u32>) {
+        let search = Search { layout: self, total: total as i32, slack: self.reach() + margin as i32 };
+        search.extend(0, 0, 0, 0, self.max as i32, out);
+    }
+}
+
+/// A search for active blocks, one axis at a time: each axis has one interval of coordinates that can lead to any.
+struct Search<'a> {
+    layout: &'a Layout,
+    total: i32,
+    /// The most stones that x₁ and x₂ may hold together, with the margin.
+    slack: i32,
+}
+
+impl Search<'_> {
+    fn extend(&self, axis: usize, rank: u32, sum: i32, x3: i32, most: i32, out: &mut Vec<u32>) {
+        let Some(terms) = self.layout.rank_terms.get(axis) else {
+            out.push(rank);
+            return;
+        };
+        let rest = self.total - sum;
+        // x₁ and x₂ are at least x₃ each, and this coordinate comes on top; the later ones and the lane are at
+        // most as large as it.
+        let last = if axis == 0 { rest / 3 } else { rest - 2 * x3 }.min(most);
+        let later = (self.layout.axes - axis + 1) as i32;
+        let first = (rest - self.slack + later - 1).div_euclid(later).max(0);
+        if axis + 1 == self.layout.axes {
+            // On the last axis a coordinate's term is the coordinate itself.
+            out.extend((first..=last).map(|x| rank + x as u32));
+            return;
+        }
+        for x in first..=last {
+            let x3 = if axis == 0 { x } else { x3 };
+            self.extend(axis + 1, rank + terms[x as usize], sum + x, x3, x, out);
+        }
+    }
+}
+
+fn axes(heaps: u32) -> usize {
+    heaps.saturating_sub(3) as usize
+}
+
+fn coordinate_fits(heaps: u32, max: u32) -> bool {
+    axes(heaps) == 0 || max <= u32::from(u16::MAX)
+}
+
+fn last_lane(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
+    match (heaps, coordinates.last()) {
+        (_, Some(&x)) => u32::from(x),
+        (3, None) => max,
+        _ => 0,
+    }
+}
+
+/// A row's words: the lanes and at least one zero, which is also the zero before the next row's lane 0.
+fn stride(last_lane: u32) -> u32 {
+    (last_lane + 2).next_multiple_of(LANE_GROUP)
+}
+
+fn first_word(coordinates: &[u16]) -> u32 {
+    coordinates.first().map_or(0, |&x| u32::from(x) / WORD)
+}
+
+fn rows(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
+    let second_max = if heaps == 1 { 0 } else { max };
+    second_max / WORD + 1 - first_word(coordinates)
+}
+
+/// How large a layout would be, without building it.
+struct Size {
+    blocks: u128,
+    words: u128,
+}
+
+impl Size {
+    /// `None` when the words are more than `limit`.
+    fn of(heaps: u32, max: u64, limit: u128) -> Option<Self> {
+        let max = u32::try_from(max).ok()?;
+        let axes = axes(heaps) as u64;
+        let blocks = binomial(u64::from(max) + axes, axes)?;
+        let mut words = 2 * u128::from(LANE_GROUP);
+        if axes == 0 {
+            words += u128::from(rows(heaps, max, &[])) * u128::from(stride(last_lane(heaps, max, &[])));
+            return (words <= limit).then_some(Self { blocks, words });
+        }
+        for x3 in 0..=u16::try_from(max).ok()? {
+            let rows = u128::from(rows(heaps, max, &[x3]));
+            // With one axis x₃ is itself the bound of the lanes; else the coordinates between are free.
+            let least = if axes == 1 { x3 } else { 0 };
+            for lane_bound in least..=x3 {
+                let between = u64::from(x3 - lane_bound);
+                let count = if axes == 1 { 1 } else { binomial(between + axes - 2, axes - 2)? };
+                words += rows * u128::from(stride(u32::from(lane_bound))) * count;
+            }
+            if words > limit {
+                return None;
+            }
+        }
+        Some(Self { blocks, words })
+    }
+
+    /// Bytes for the layout's tables, a list of active blocks, and `slots` strata.
+    fn bytes(&self, heaps: u32, max: u64, slots: u32) -> u128 {
+        let tables = self.blocks * (4 + 4 + 2 * axes(heaps) as u128);
+        let terms = 4 * axes(heaps) as u128 * (u128::from(max) + 1);
+        tables + terms + Region::table_bytes(heaps, max) + 4 * self.words * u128::from(slots)
+    }
+}
+
+/// The greatest cap up to `max` whose layout with `slots` strata in memory takes at most `limit` bytes, and the bytes
+/// that `max` itself takes. `None` instead of those when they are beyond 2^64.
+#[must_use]
+pub fn largest_cap_within(heaps: u32, max: u64, slots: u32, limit: u64) -> (Option<u64>, Option<u128>) {
+    let bytes = |cap: u64, limit: u128| Size::of(heaps, cap, limit / 4).map(|size| size.bytes(heaps, cap, slots));
+    let needed = bytes(max, u128::from(u64::MAX) / 64);
+    let fits = |cap: u64| bytes(cap, u128::from(limit)).is_some_and(|bytes| bytes <= u128::from(limit));
+    if !fits(0) {
+        return (None, needed);
+    }
+    let (mut low, mut high) = (0, max + 1);
+    while low + 1 < high {
+        let middle = u64::midpoint(low, high);
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    (Some(low), needed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: [(u32, u64); 10] =
+        [(1, 70), (2, 40), (3, 33), (3, 0), (4, 20), (4, 35), (5, 9), (6, 6), (8, 3), (10, 2)];
+
+    fn layout(heaps: u32, max: u64) -> (Region, Layout) {
+        let region = Region::new(heaps, max).unwrap();
+        let layout = Layout::new(&region).unwrap();
+        (region, layout)
+    }
+
+    #[test]
+    fn ranks_places_and_predicted_sizes_agree() {
+        for (heaps, max) in SMALL {
+            let (_, layout) = layout(heaps, max);
+            let size = Size::of(heaps, max, u128::MAX).unwrap();
+            assert_eq!(size.blocks, layout.blocks() as u128);
+            assert_eq!(size.words, u128::from(layout.words()), "{heaps} heaps ≤ {max}");
+            for rank in 0..layout.blocks() as u32 {
+                let block = layout.block(rank);
+                let coordinates = block.coordinates.iter().map(|&x| u32::from(x)).collect::<Vec<_>>();
+                assert_eq!(layout.block_rank(&coordinates), rank);
+                assert!(coordinates.is_sorted_by(|a, b| a >= b));
+            }
+        }
+    }
+
+    #[test]
+    fn windows_hold_every_position_of_a_stratum_once() {
+        for (heaps, max) in SMALL {
+            let (region, layout) = layout(heaps, max);
+            for total in region.strata() {
+                let mut active = Vec::new();
+                layout.active_blocks(total, 0, &mut active);
+                assert!(active.is_sorted_by(|a, b| a < b));
+                let mut positions = 0;
+                for rank in 0..layout.blocks() as u32 {
+                    let window = layout.window(layout.block(rank).coordinates, total, 0);
+                    assert!(window.is_empty() || active.contains(&rank), "block {rank} at {total}");
+                    for lane in window.first_lane..=window.last_lane {
+                        let (first, last) = layout.second_heap(&window, lane);
+                        assert!(first <= last, "{heaps} heaps ≤ {max}: empty lane {lane} at {total}");
+                        positions += (last - first + 1) as u64;
+                    }
+                }
+                assert_eq!(positions, region.stratum_size(total), "{heaps} heaps ≤ {max}, total {total}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_blocks_without_positions_are_active() {
+        let (region, layout) = layout(6, 12);
+        let (mut listed, mut needed) = (0, 0);
+        for total in region.strata() {
+            let mut active = Vec::new();
+            layout.active_blocks(total, 0, &mut active);
+            listed += active.len();
+            needed += active
+                .iter()
+                .filter(|&&rank| !layout.window(layout.block(rank).coordinates, total, 0).is_empty())
+                .count();
+        }
+        assert!(needed <= listed && listed < needed + needed / 10, "{listed} listed, {needed} needed");
+    }
+
+    #[test]
+    fn the_largest_cap_that_fits_is_found() {
+        let (fits, needed) = largest_cap_within(5, 400, 3, 1 << 30);
+        assert_eq!(fits, Some(400));
+        let needed = needed.unwrap();
+        let (fits, _) = largest_cap_within(5, 400, 3, needed as u64 - 1);
+        assert_eq!(fits, Some(399));
+        assert_eq!(largest_cap_within(5, 400, 3, 10), (None, Some(needed)));
+        let (fits, _) = largest_cap_within(4, 1 << 28, 2, 1 << 34);
+        assert!(fits.is_some_and(|cap| (1_000..10_000).contains(&cap)));
+    }
+}

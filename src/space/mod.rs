@@ -1,0 +1,18 @@
+//! The space of positions: regions, exact counting, canonical order, and the layout the kernels work in.
+//!
+//! Positions with the same total form a **stratum**. A stratum has two orders here: the canonical order of files
+//! and lists ([`Region::rank`]), and the dense layout of the kernels ([`Layout`]), between which [`Stratum`]
+//! converts.
+
+mod count;
+mod layout;
+mod order;
+mod region;
+mod stencil;
+mod stratum;
+
+pub use count::count_tuples;
+pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within};
+pub use region::Region;
+pub use stencil::{Shift, Stencil, Term, TouchMask};
+pub use stratum::{Row, Stratum};
