@@ -7,3 +7,5 @@ pub mod oracle;
 pub mod space;
 
 pub use error::{Error, Result};
+pub mod backend;
+pub mod cpu;

@@ -1,0 +1,3 @@
+//! CPU twins of the shaders, one file for each, and the threads they run on.
+
+pub mod take_one;

@@ -1,0 +1,400 @@
+//! CPU twin of `shaders/take_one.wgsl`: verdicts of take-one games, stratum by stratum.
+//!
+//! Only the last `depth` strata are needed, so a ring of depth + 1 slots holds them and memory does not grow with
+//! the number of strata. A position is P when no term of the stencil reads a P there:
+//!
+//! verdict = ¬(U | V≪1 | carry) & valid,
+//!
+//! where U is the OR of the rows that are read unshifted, V of those read shifted, and carry the top bit of V's word
+//! below. The work goes block by block, a group of eight lanes at a time, up the words of their common window. A slot
+//! must come out zero where the old stratum's window was and the new one is not, so each group also runs over the
+//! window of depth + 1 strata ago.
+
+use multiversion::multiversion;
+
+use crate::backend::{Backend, Visit};
+use crate::error::Result;
+use crate::game::Ruleset;
+use crate::space::{Block, LANE_GROUP, Layout, Region, Shift, Stencil, Stratum, Window};
+
+const GROUP: usize = LANE_GROUP as usize;
+
+/// One word for each lane of a group.
+type Lanes = [u32; GROUP];
+
+/// Active blocks below which splitting a stratum over threads costs more than it saves.
+const BLOCKS_PER_TASK: usize = 128;
+
+/// The CPU backend for take-one games.
+pub struct TakeOne {
+    rules: Ruleset,
+    region: Region,
+    layout: Layout,
+    stencil: Stencil,
+    /// Slot `total % ring.len()` holds stratum `total`.
+    ring: Vec<Vec<u32>>,
+    threads: rayon::ThreadPool,
+}
+
+impl TakeOne {
+    /// Allocates the ring for a region.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
+    pub fn new(rules: &Ruleset, region: &Region, threads: rayon::ThreadPool) -> Result<Self> {
+        let layout = Layout::new(region)?;
+        let stencil = Stencil::new(rules, &layout);
+        let ring = vec![vec![0; layout.words() as usize]; stencil.depth() as usize + 1];
+        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring, threads })
+    }
+
+    /// Takes the slot that stratum `total` goes to out of the ring.
+    fn take_slot(&mut self, total: u32) -> Vec<u32> {
+        let slot = total as usize % self.ring.len();
+        std::mem::take(&mut self.ring[slot])
+    }
+
+    fn put_slot(&mut self, total: u32, words: Vec<u32>) {
+        let slot = total as usize % self.ring.len();
+        self.ring[slot] = words;
+    }
+
+    /// Solves stratum `total` into `words`, and returns the number of its P-positions.
+    fn solve(&self, total: u32, words: &mut [u32]) -> u64 {
+        let touches = self.stencil.touches(&self.rules, total);
+        let sources = (0..=self.stencil.depth())
+            .map(|touch| {
+                let slot = (total.wrapping_sub(touch)) as usize % self.ring.len();
+                touches.contains(touch).then(|| self.ring[slot].as_slice())
+            })
+            .collect::<Vec<_>>();
+        let least_nonempty = Stencil::least_nonempty(&self.rules, touches);
+        let margin = self.ring.len() as u32;
+        let step = Step { layout: &self.layout, stencil: &self.stencil, sources, total, margin, least_nonempty };
+        let mut active = Vec::new();
+        self.layout.active_blocks(total, margin, &mut active);
+        step.split(&active, words, 0)
+    }
+
+    fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
+        let slot = &self.ring[total as usize % self.ring.len()];
+        let forbidden = self.rules.forbidden.contains(u64::from(total));
+        Stratum::new(&self.layout, slot, total, forbidden, [self.region.stratum_size(total), p_positions])
+    }
+}
+
+impl Backend for TakeOne {
+    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        let mut solved: Option<(u32, u64)> = None;
+        for total in self.region.strata() {
+            // One stratum is read by the observers while the next is being solved.
+            let mut slot = self.take_slot(total);
+            let this = &*self;
+            let solve = || this.solve(total, &mut slot);
+            let mut observe =
+                || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
+            let (count, stop) = if bits {
+                self.threads.install(|| rayon::join(solve, observe))
+            } else {
+                let count = self.threads.install(solve);
+                (count, observe())
+            };
+            self.put_slot(total, slot);
+            if stop {
+                return Ok(());
+            }
+            solved = Some((total, count));
+        }
+        if let Some((total, count)) = solved {
+            // Nothing is left to stop.
+            let _ = visit(&self.stratum(total, count));
+        }
+        Ok(())
+    }
+}
+
+/// What all blocks of one stratum share.
+struct Step<'a> {
+    layout: &'a Layout,
+    stencil: &'a Stencil,
+    /// For each number of touched heaps, the stratum that many below; `None` where no move may arrive.
+    sources: Vec<Option<&'a [u32]>>,
+    total: u32,
+    /// How many strata ago the slot was last used.
+    margin: u32,
+    least_nonempty: u32,
+}
+
+impl Step<'_> {
+    /// Solves blocks on all threads. `words` is the part of the slot from index `start` on that holds them.
+    fn split(&self, active: &[u32], words: &mut [u32], start: usize) -> u64 {
+        if active.len() <= BLOCKS_PER_TASK {
+            return solve_blocks(self, active, words, start);
+        }
+        let (low, high) = active.split_at(active.len() / 2);
+        let middle = self.layout.block(high[0]).base;
+        let (low_words, high_words) = words.split_at_mut(middle - start);
+        let (low, high) =
+            rayon::join(|| self.split(low, low_words, start), || self.split(high, high_words, middle));
+        low + high
+    }
+}
+
+/// A row of cells that a term reads: the lanes of one word of a neighbour block.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    /// The neighbour's cells from the first row's lane 0 (or the zero before it, when the lane loses a stone).
+    cells: &'a [u32],
+    stride: u32,
+    first_word: u32,
+}
+
+impl Source<'_> {
+    #[inline(always)]
+    fn load(&self, word: u32, lane: u32) -> Lanes {
+        let at = ((word - self.first_word) * self.stride + lane) as usize;
+        *self.cells[at..].first_chunk().expect("a slot ends in a lane group of zeros")
+    }
+}
+
+/// The rows that a block's terms read, by how their bits are read.
+#[derive(Default)]
+struct Sources<'a> {
+    unshifted: Vec<Source<'a>>,
+    either: Vec<Source<'a>>,
+    shifted: Vec<Source<'a>>,
+}
+
+impl<'a> Sources<'a> {
+    /// Finds the neighbours of a block.
+    #[inline(always)]
+    fn gather(&mut self, step: &Step<'a>, block: &Block<'_>, rank: u32) {
+        for list in [&mut self.unshifted, &mut self.either, &mut self.shifted] {
+            list.clear();
+        }
+        let coordinates = block.coordinates;
+        // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
+        let (mut ties, mut empty) = (0u32, 0u32);
+        for (axis, &x) in coordinates.iter().enumerate() {
+            ties |= u32::from(coordinates.get(axis + 1) == Some(&x)) << axis;
+            empty |= u32::from(x == 0) << axis;
+        }
+        let mut neighbour: Option<(u32, Block<'_>)> = None;
+        for term in &step.stencil.terms {
+            let axes = term.axes;
+            if axes & (empty | ties & !(axes >> 1)) != 0 {
+                continue;
+            }
+            let Some(cells) = step.sources[term.touch as usize] else { continue };
+            let block = match neighbour {
+                Some((of, block)) if of == axes => block,
+                _ => step.layout.block(neighbour_rank(step.layout, coordinates, rank, axes)),
+            };
+            neighbour = Some((axes, block));
+            let source = Source {
+                cells: &cells[block.base - usize::from(term.lane)..],
+                stride: block.stride,
+                first_word: block.first_word,
+            };
+            match term.shift {
+                Shift::None => self.unshifted.push(source),
+                Shift::Either => self.either.push(source),
+                Shift::One => self.shifted.push(source),
+            }
+        }
+    }
+}
+
+/// The rank of the block whose coordinates on `axes` are one less.
+#[inline(always)]
+fn neighbour_rank(layout: &Layout, coordinates: &[u16], rank: u32, axes: u32) -> u32 {
+    let mut rank = rank;
+    let mut left = axes;
+    while left != 0 {
+        let axis = left.trailing_zeros() as usize;
+        let x = usize::from(coordinates[axis]);
+        let terms = &layout.rank_terms()[axis];
+        rank -= terms[x] - terms[x - 1];
+        left &= left - 1;
+    }
+    rank
+}
+
+/// Solves a run of blocks on one thread and returns the number of their P-positions.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+sse4.2+popcnt",
+))]
+fn solve_blocks(step: &Step<'_>, active: &[u32], words: &mut [u32], start: usize) -> u64 {
+    let mut sources = Sources::default();
+    let mut count = 0;
+    for &rank in active {
+        let block = step.layout.block(rank);
+        sources.gather(step, &block, rank);
+        let window = step.layout.window(block.coordinates, step.total, step.least_nonempty);
+        let own = &mut words[block.base - start..];
+        count += if step.layout.lane_is_floor() {
+            solve_block::<true>(step, &block, &window, &sources, own)
+        } else {
+            solve_block::<false>(step, &block, &window, &sources, own)
+        };
+    }
+    count
+}
+
+/// Solves one block. `LANE_FLOOR`: the lane is x₃, so that it bounds x₂ from below.
+#[inline(always)]
+fn solve_block<const LANE_FLOOR: bool>(
+    step: &Step<'_>,
+    block: &Block<'_>,
+    window: &Window,
+    sources: &Sources<'_>,
+    own: &mut [u32],
+) -> u64 {
+    let (cap, second_max) = (step.layout.max() as i32, step.layout.second_max() as i32);
+    let margin = step.margin as i32;
+    let floor = block.coordinates.first().map_or(0, |&x| i32::from(x));
+    // All lanes with positions in this stratum, or in the one that the slot held before.
+    let first_lane = (window.rest - cap - second_max - margin).max(0);
+    let highest = if LANE_FLOOR { window.rest / 3 } else { window.rest - 2 * floor };
+    let last_lane = highest.min(block.last_lane as i32);
+    let second_mask = if step.layout.heaps() == 1 { 1 } else { u32::MAX };
+    let mut count = 0;
+    let mut lane = first_lane & -(GROUP as i32);
+    while lane <= last_lane {
+        let most = window.rest - lane;
+        let least = window.rest - (lane + GROUP as i32 - 1).min(last_lane);
+        let group_floor = if LANE_FLOOR { lane } else { floor };
+        let first_word = group_floor.max(least - cap - margin) / 32;
+        let last_word = (most / 2).min(second_max) / 32;
+        let lane_mask = lanes_between(window.first_lane - lane, window.last_lane - lane);
+        // The bit below a word matters only where its bit 0 is a position.
+        let mut carry = [0; GROUP];
+        if first_word > 0 && group_floor.max(least - cap) <= first_word * 32 {
+            carry = carry_from(sources, first_word as u32 - 1, lane as u32);
+        }
+        for word in first_word..=last_word {
+            let start = word * 32;
+            let mut valid = and(at_least_falling(most - cap - start), at_most_halves(most - 2 * start));
+            if LANE_FLOOR {
+                valid = and(valid, at_least_rising(lane - start));
+            }
+            let word_mask = at_least(window.floor - start) & second_mask;
+            valid = std::array::from_fn(|i| valid[i] & lane_mask[i] & word_mask);
+            let (mut unshifted, mut shifted) = ([0; GROUP], [0; GROUP]);
+            for source in &sources.unshifted {
+                unshifted = or(unshifted, source.load(word as u32, lane as u32));
+            }
+            for source in &sources.shifted {
+                shifted = or(shifted, source.load(word as u32, lane as u32));
+            }
+            let mut either = [0; GROUP];
+            for source in &sources.either {
+                either = or(either, source.load(word as u32, lane as u32));
+            }
+            (unshifted, shifted) = (or(unshifted, either), or(shifted, either));
+            let verdict: Lanes =
+                std::array::from_fn(|i| !(unshifted[i] | shifted[i] << 1 | carry[i]) & valid[i]);
+            carry = std::array::from_fn(|i| shifted[i] >> 31);
+            let at = (word as usize - block.first_word as usize) * block.stride as usize + lane as usize;
+            own[at..at + GROUP].copy_from_slice(&verdict);
+            count += verdict.iter().map(|bits| bits.count_ones()).sum::<u32>();
+        }
+        lane += GROUP as i32;
+    }
+    u64::from(count)
+}
+
+/// The bits that the shifted rows' word `word` hands up to the next, zero where a row has no such word.
+#[cold]
+fn carry_from(sources: &Sources<'_>, word: u32, lane: u32) -> Lanes {
+    let mut carry = [0; GROUP];
+    for source in sources.either.iter().chain(&sources.shifted).filter(|source| source.first_word <= word) {
+        carry = or(carry, source.load(word, lane));
+    }
+    carry.map(|bits| bits >> 31)
+}
+
+#[inline(always)]
+fn or(a: Lanes, b: Lanes) -> Lanes {
+    std::array::from_fn(|i| a[i] | b[i])
+}
+
+#[inline(always)]
+fn and(a: Lanes, b: Lanes) -> Lanes {
+    std::array::from_fn(|i| a[i] & b[i])
+}
+
+/// The bits from `bit` on: all for `bit ≤ 0`, none for `bit ≥ 32`.
+const fn at_least(bit: i32) -> u32 {
+    if bit <= 0 {
+        u32::MAX
+    } else if bit >= 32 {
+        0
+    } else {
+        u32::MAX << bit
+    }
+}
+
+// Along a group of lanes the ends of the windows move by one bit a lane, or one bit every other lane, so the masks of
+// a group are a slice of a short table. Indices are clamped to where all eight lanes are full or empty anyway.
+
+/// `at_least(bit − i)` for lane i.
+#[inline(always)]
+fn at_least_falling(bit: i32) -> Lanes {
+    const MOST: i32 = 32 + GROUP as i32;
+    static TABLE: [u32; MOST as usize + GROUP] = {
+        let mut table = [0; MOST as usize + GROUP];
+        let mut i = 0;
+        while i < table.len() {
+            table[i] = at_least(MOST - i as i32);
+            i += 1;
+        }
+        table
+    };
+    slice(&TABLE, MOST - bit.clamp(0, MOST))
+}
+
+/// `at_least(bit + i)` for lane i.
+#[inline(always)]
+fn at_least_rising(bit: i32) -> Lanes {
+    const LEAST: i32 = -(GROUP as i32);
+    static TABLE: [u32; 32 + 2 * GROUP] = {
+        let mut table = [0; 32 + 2 * GROUP];
+        let mut i = 0;
+        while i < table.len() {
+            table[i] = at_least(i as i32 + LEAST);
+            i += 1;
+        }
+        table
+    };
+    slice(&TABLE, bit.clamp(LEAST, 32) - LEAST)
+}
+
+/// The bits 0 ..= ⌊(twice − i)/2⌋ for lane i.
+#[inline(always)]
+fn at_most_halves(twice: i32) -> Lanes {
+    const MOST: i32 = 62 + GROUP as i32;
+    static TABLE: [u32; MOST as usize + 1 + GROUP] = {
+        let mut table = [0; MOST as usize + 1 + GROUP];
+        let mut i = 0;
+        while i < table.len() {
+            table[i] = !at_least((MOST - i as i32).div_euclid(2) + 1);
+            i += 1;
+        }
+        table
+    };
+    slice(&TABLE, MOST - twice.clamp(-1, MOST))
+}
+
+/// All bits of the lanes `first ..= last` of a group, none of the others.
+#[inline(always)]
+fn lanes_between(first: i32, last: i32) -> Lanes {
+    std::array::from_fn(|i| if (first..=last).contains(&(i as i32)) { u32::MAX } else { 0 })
+}
+
+#[inline(always)]
+fn slice(table: &[u32], at: i32) -> Lanes {
+    *table[at as usize..].first_chunk().expect("the table has a group beyond its greatest index")
+}

@@ -1,0 +1,82 @@
+//! Random rulesets and regions, and the oracle's answer to them, shared by the property tests.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use nimstrata::game::{ForbiddenTotals, Ruleset, Take};
+use nimstrata::oracle;
+use nimstrata::space::{Region, Stratum};
+use proptest::prelude::*;
+
+/// A take-one ruleset with a region small enough for the oracle.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub rules: Ruleset,
+    pub region: Region,
+}
+
+/// Sets of forbidden totals of every kind, among them none, zero, and all.
+pub fn forbidden_totals() -> impl Strategy<Value = ForbiddenTotals> {
+    prop_oneof![
+        3 => Just(String::new()),
+        1 => Just("0".to_owned()),
+        1 => Just("k".to_owned()),
+        2 => (1u64..9).prop_map(|step| format!("{step}k")),
+        2 => (2u64..9, 0u64..12).prop_map(|(step, first)| format!("{step}k+{first}")),
+        2 => (0u64..20, 0u64..9).prop_map(|(first, more)| format!("{first}..{}", first + more)),
+        1 => (0u64..9, 10u64..15, 3u64..7).prop_map(|(one, range, step)| format!("{one},{range}..{},{step}k+1", range + 2)),
+    ]
+    .prop_map(|text| if text.is_empty() { ForbiddenTotals::default() } else { text.parse().unwrap() })
+}
+
+/// A number of heaps with a cap, around word edges where the oracle can follow.
+fn heaps_and_cap() -> impl Strategy<Value = (u32, u64)> {
+    let edge = prop_oneof![Just(31u64), Just(32), Just(33), Just(63), Just(64), Just(65)];
+    prop_oneof![
+        2 => (1u32..=2, prop_oneof![0u64..40, edge.clone()]),
+        2 => (Just(3u32), prop_oneof![0u64..24, 30u64..35]),
+        2 => (Just(4u32), 0u64..15),
+        1 => (Just(5u32), 0u64..9),
+        1 => (Just(6u32), 0u64..7),
+        1 => (7u32..=8, 0u64..4),
+        1 => (9u32..=10, 0u64..3),
+        1 => (Just(3u32), edge.prop_map(|cap| cap.min(35))),
+    ]
+}
+
+pub fn take_one_case() -> impl Strategy<Value = Case> {
+    (heaps_and_cap(), forbidden_totals(), any::<bool>(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u32..9)
+        .prop_map(|((heaps, cap), forbidden, misere, one, other, cut)| {
+            let (one, other) = (1 + one.index(heaps as usize) as u32, 1 + other.index(heaps as usize) as u32);
+            let rules = Ruleset::touching(heaps, one.min(other), one.max(other), Take::One)
+                .unwrap()
+                .with_forbidden(forbidden)
+                .with_misere(misere);
+            let region = Region::new(heaps, cap).unwrap();
+            // Now and then only the lower part of a region.
+            let region = if cut == 0 { region.up_to_total(u64::from(heaps) * cap * 2 / 3) } else { region };
+            Case { rules, region }
+        })
+}
+
+/// The oracle's verdicts of every stratum, as canonical bitmaps.
+pub fn oracle_bitmaps(case: &Case) -> Vec<Vec<u8>> {
+    let verdicts = oracle::verdicts(&case.rules, &case.region);
+    case.region
+        .strata()
+        .map(|total| {
+            let mut bitmap = vec![0u8; case.region.stratum_size(total).div_ceil(8) as usize];
+            for (index, position) in case.region.stratum(total).enumerate() {
+                bitmap[index / 8] |= u8::from(verdicts[&position]) << (index % 8);
+            }
+            bitmap
+        })
+        .collect()
+}
+
+/// The canonical bitmap of a solved stratum, checked against its counts.
+pub fn canonical(stratum: &Stratum<'_>) -> Vec<u8> {
+    let bitmap = stratum.canonical_bitmap();
+    let ones: u64 = bitmap.iter().map(|byte| u64::from(byte.count_ones())).sum();
+    assert_eq!(ones, stratum.p_positions, "the count of stratum {}", stratum.total);
+    assert_eq!(bitmap.len() as u64, stratum.positions.div_ceil(8));
+    bitmap
+}

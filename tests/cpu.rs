@@ -1,0 +1,29 @@
+//! The CPU twins against the oracle, bit for bit, on random rulesets and regions.
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use nimstrata::backend::Backend;
+use nimstrata::cpu::take_one::TakeOne;
+use proptest::prelude::*;
+
+fn threads() -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn take_one_twin_agrees_with_the_oracle(case in common::take_one_case()) {
+        let expected = common::oracle_bitmaps(&case);
+        let mut solver = TakeOne::new(&case.rules, &case.region, threads()).unwrap();
+        let mut solved = Vec::new();
+        solver.run(true, &mut |stratum| {
+            solved.push(common::canonical(stratum));
+            ControlFlow::Continue(())
+        }).unwrap();
+        prop_assert_eq!(solved, expected);
+    }
+}
