@@ -69,12 +69,12 @@ pub enum Error {
         what: String,
     },
     /// More memory than there is, or than was allowed.
-    #[error("{what} needs {}, {} {source_of_limit}; {remedy}", bytes(*.needed), bytes(u128::from(*.available)))]
+    #[error("{what} needs {}, {} {source_of_limit}; {remedy}", needed_bytes(*.needed), bytes(u128::from(*.available)))]
     Memory {
         /// What needs the memory.
         what: String,
-        /// Bytes needed.
-        needed: u128,
+        /// Bytes needed; `None` for more than can be addressed.
+        needed: Option<u128>,
         /// Bytes that may be used.
         available: u64,
         /// Where the limit comes from: "free" or "allowed by --memory".
@@ -112,14 +112,12 @@ pub enum Error {
         limit: u64,
     },
     /// The user stopped the run.
-    #[error("interrupted after {done} of {strata} strata; {remedy}")]
+    #[error("interrupted after {done} of {strata} strata and nothing was kept; run the same command again to start over, or with --up-to-total {} to solve only what was done", .done.saturating_sub(1))]
     Interrupted {
         /// Strata solved.
         done: u64,
         /// Strata in the region.
         strata: u64,
-        /// How to go on.
-        remedy: String,
     },
     /// Reading or writing failed.
     #[error("{what}: {source}")]
@@ -154,6 +152,10 @@ impl Error {
             Self::Interrupted { .. } => 130,
         }
     }
+}
+
+fn needed_bytes(needed: Option<u128>) -> String {
+    needed.map_or_else(|| "more than can be addressed".to_owned(), bytes)
 }
 
 /// A number of bytes as a person reads it, such as `15.6 GiB`.

@@ -92,7 +92,7 @@ impl Layout {
         let Some(size) = size.filter(|size| size.blocks < u128::from(u32::MAX) && coordinate_fits(heaps, max)) else {
             return Err(Error::Memory {
                 what: format!("one stratum of {heaps} heaps up to {max}"),
-                needed: 4 * u128::from(u32::MAX) * u128::from(LANE_GROUP),
+                needed: None,
                 available: u64::from(u32::MAX) * 4 * u64::from(LANE_GROUP),
                 source_of_limit: "addressable",
                 remedy: "choose a smaller --max".to_owned(),

@@ -1,7 +1,12 @@
 //! One solved stratum, as observers read it.
 
+use rayon::prelude::*;
+
 use super::{Layout, Window};
 use crate::game::Position;
+
+/// Blocks whose rows are visited one after another on one thread.
+const BLOCKS_PER_PART: usize = 512;
 
 /// The verdicts of one stratum in the layout of the kernels, with what is needed to read them.
 #[derive(Clone, Copy)]
@@ -66,16 +71,22 @@ impl<'a> Stratum<'a> {
         Self { total, forbidden, positions, p_positions, layout, words }
     }
 
-    /// Calls `visit` for every row, in the order of the layout.
-    pub fn for_each_row(&self, mut visit: impl FnMut(&Row<'_>)) {
+    /// Visits every row once, on all threads of the pool it is called in: each part of the stratum starts with
+    /// `new` and its rows are added by `visit` in the order of the layout. Returns the parts in that order.
+    pub fn fold_rows<T: Send>(&self, new: impl Fn() -> T + Sync, visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T> {
         let mut active = Vec::new();
         self.layout.active_blocks(self.total, 0, &mut active);
-        for rank in active {
-            let window = self.layout.window(self.layout.block(rank).coordinates, self.total, 0);
-            for lane in window.first_lane..=window.last_lane {
-                visit(&self.row(rank, &window, lane));
+        let fold = |blocks: &[u32]| {
+            let mut value = new();
+            for &rank in blocks {
+                let window = self.layout.window(self.layout.block(rank).coordinates, self.total, 0);
+                for lane in window.first_lane..=window.last_lane {
+                    visit(&mut value, &self.row(rank, &window, lane));
+                }
             }
-        }
+            value
+        };
+        active.par_chunks(BLOCKS_PER_PART).map(fold).collect()
     }
 
     fn row(&self, rank: u32, window: &Window, lane: i32) -> Row<'a> {

@@ -1,0 +1,11 @@
+//! The GPU backend: adapters, a device that reports its failures, and the kernels' dispatches.
+
+mod adapter;
+mod context;
+pub mod take_one;
+
+pub use adapter::{AdapterSummary, Choice, adapters};
+pub use context::{Context, Mapped};
+
+/// Strata that may be on their way back to the host at once.
+pub const STAGING_SLOTS: u32 = 2;

@@ -1,0 +1,11 @@
+//! Checking invariants on the CPU, on the verdicts that were read back.
+
+mod census;
+mod digest;
+mod lookup;
+mod subspace;
+
+pub use census::{Census, WordCount};
+pub use digest::Digest;
+pub use lookup::Lookup;
+pub use subspace::{Subspace, is_prime};

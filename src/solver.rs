@@ -1,0 +1,207 @@
+//! Drives the strata of a region on one backend and hands each solved stratum to observers.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use crate::backend::Backend;
+use crate::cpu;
+use crate::error::{Error, Result};
+use crate::game::{Ruleset, Take};
+use crate::gpu;
+use crate::space::{Region, Stratum, largest_cap_within};
+
+/// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
+const WORTH_A_GPU: u64 = 200_000_000;
+
+/// Where to solve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// A hardware GPU if there is one and the region is large enough to gain from it, else the CPU.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// A GPU adapter, a software one (such as lavapipe) if there is no other.
+    Gpu,
+}
+
+/// How to solve. The default is: automatic backend, all threads, all free memory.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where to solve.
+    pub backend: BackendChoice,
+    /// Part of the name of the GPU adapter wanted.
+    pub adapter: Option<String>,
+    /// How many CPU threads; 0 for all there are.
+    pub threads: usize,
+    /// Refuse what needs more bytes than this; `None` for what the machine has free.
+    pub memory: Option<u64>,
+}
+
+/// Reads solved strata: counts words, digests, looks positions up.
+///
+/// With at least one observer the verdicts of every stratum are read back; while it is being observed, the next one
+/// is solved.
+pub trait Observer: Send {
+    /// Called once for each stratum, from total 0 on.
+    fn observe(&mut self, stratum: &Stratum<'_>);
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Strata solved.
+    pub strata: u64,
+    /// Positions in them.
+    pub positions: u64,
+}
+
+/// What a finished run found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Positions solved.
+    pub positions: u64,
+    /// Those of them that are P-positions.
+    pub p_positions: u64,
+    /// P-positions at forbidden totals (P₀).
+    pub p_forbidden: u64,
+    /// Strata solved.
+    pub strata: u64,
+    /// Time from the first stratum to the last, observers included.
+    pub time: Duration,
+}
+
+/// A ruleset and a region, loaded on a backend.
+pub struct Solver {
+    region: Region,
+    backend: Box<dyn Backend>,
+    adapter: Option<String>,
+    threads: usize,
+}
+
+impl Solver {
+    /// Chooses a backend, checks that the region fits its memory, and allocates.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::Memory`] for a region that does not fit, and
+    /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
+    pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
+        if !matches!(rules.take, Take::One | Take::UpTo(1)) {
+            return Err(Error::NoKernel { what: rules.to_string() });
+        }
+        let threads = if options.threads == 0 {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        } else {
+            options.threads
+        };
+        let context = open_gpu(region, options)?;
+        let on_host = match &context {
+            // A device that computes on the CPU takes its memory from the same place.
+            Some(context) if context.summary.software => rules.touch_most + 1 + gpu::STAGING_SLOTS,
+            Some(_) => gpu::STAGING_SLOTS,
+            None => rules.touch_most + 1,
+        };
+        check_memory(region, on_host, options.memory)?;
+        let adapter = context.as_ref().map(|context| context.summary.name.clone());
+        let backend: Box<dyn Backend> = match context {
+            Some(context) => Box::new(gpu::take_one::TakeOne::new(context, rules, region)?),
+            None => Box::new(cpu::take_one::TakeOne::new(rules, region, cpu::threads(threads)?)?),
+        };
+        Ok(Self { region: region.clone(), backend, adapter, threads })
+    }
+
+    /// "cpu" or "gpu".
+    #[must_use]
+    pub fn backend(&self) -> &'static str {
+        if self.adapter.is_some() { "gpu" } else { "cpu" }
+    }
+
+    /// The name of the GPU adapter, if one is used.
+    #[must_use]
+    pub fn adapter(&self) -> Option<&str> {
+        self.adapter.as_deref()
+    }
+
+    /// CPU threads used by the CPU backend and by observers.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Solves the region and shows every stratum to every observer. `watch` is called after each stratum and can
+    /// stop the run.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when `watch` stopped the run, [`Error::Device`] when a GPU failed.
+    pub fn run(
+        &mut self,
+        observers: &mut [&mut dyn Observer],
+        watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<Summary> {
+        let mut summary = Summary::default();
+        let mut stopped = false;
+        let start = Instant::now();
+        self.backend.run(!observers.is_empty(), &mut |stratum| {
+            summary.positions += stratum.positions;
+            summary.p_positions += stratum.p_positions;
+            summary.p_forbidden += if stratum.forbidden { stratum.p_positions } else { 0 };
+            summary.strata += 1;
+            for observer in &mut *observers {
+                observer.observe(stratum);
+            }
+            let flow = watch(&Progress { strata: summary.strata, positions: summary.positions });
+            stopped = flow.is_break();
+            flow
+        })?;
+        summary.time = start.elapsed();
+        let strata = u64::from(self.region.strata().end);
+        if stopped && summary.strata < strata {
+            return Err(Error::Interrupted { done: summary.strata, strata });
+        }
+        Ok(summary)
+    }
+}
+
+/// Opens the GPU that the options ask for; `None` for the CPU.
+fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> {
+    let choice = match (options.backend, options.adapter.as_deref()) {
+        (BackendChoice::Cpu, _) => return Ok(None),
+        (_, Some(name)) => gpu::Choice::Named(name),
+        (BackendChoice::Gpu, None) => gpu::Choice::Any,
+        (BackendChoice::Auto, None) if region.positions() < WORTH_A_GPU => return Ok(None),
+        (BackendChoice::Auto, None) => gpu::Choice::Hardware,
+    };
+    match gpu::Context::open(choice) {
+        Err(Error::NoAdapter) if matches!(choice, gpu::Choice::Hardware) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// Refuses a region whose strata do not fit, and says which would.
+fn check_memory(region: &Region, slots: u32, allowed: Option<u64>) -> Result<()> {
+    let available = allowed.unwrap_or_else(free_memory);
+    let (fits, needed) = largest_cap_within(region.heaps(), u64::from(region.max()), slots, available);
+    if fits == Some(u64::from(region.max())) {
+        return Ok(());
+    }
+    Err(Error::Memory {
+        what: format!("solving {} heaps up to {}", region.heaps(), region.max()),
+        needed,
+        available,
+        source_of_limit: if allowed.is_some() { "allowed by --memory" } else { "free" },
+        remedy: match fits {
+            Some(cap) => format!("the largest --max that fits is {cap}"),
+            None => "nothing of that many heaps fits".to_owned(),
+        },
+    })
+}
+
+/// Bytes of memory that this process could still get: of the machine, or of its control group if that has less.
+/// Where the system does not tell, as much as can be addressed.
+#[must_use]
+pub fn free_memory() -> u64 {
+    let Ok(mut system) = sysinfo::System::new() else { return u64::MAX };
+    system.refresh_memory();
+    let free = system.available_memory();
+    system.cgroup_limits().map_or(free, |limits| limits.free_memory.min(free))
+}
