@@ -1,6 +1,7 @@
 //! Drives the strata of a region on one backend and hands each solved stratum to observers.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::backend::Backend;
@@ -104,7 +105,7 @@ impl Solver {
         check_memory(region, on_host, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
         let backend: Box<dyn Backend> = match context {
-            Some(context) => Box::new(gpu::take_one::TakeOne::new(context, rules, region)?),
+            Some(context) => Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?),
             None => Box::new(cpu::take_one::TakeOne::new(rules, region, cpu::threads(threads)?)?),
         };
         Ok(Self { region: region.clone(), backend, adapter, threads })

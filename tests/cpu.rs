@@ -13,7 +13,7 @@ fn threads() -> rayon::ThreadPool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(common::cases(400))]
 
     #[test]
     fn take_one_twin_agrees_with_the_oracle(case in common::take_one_case()) {
