@@ -9,9 +9,10 @@ override AXES: u32 = 2u;
 // Threads a task: 8, or more where a block has so many neighbours that fewer tasks share the workgroup's memory.
 override LANES: u32 = 8u;
 
-const THREADS: u32 = 64u;
 // Neighbour blocks that all tasks of a workgroup together may have: (THREADS / LANES) << AXES.
-const NEIGHBOURS: u32 = 2048u;
+override NEIGHBOURS: u32 = 32u;
+
+const THREADS: u32 = 64u;
 // A neighbour that would be unsorted or negative. Never the place of a row, as those are multiples of 8.
 const NOWHERE: u32 = 0xffffffffu;
 // The source of a number of touched heaps with which no move may arrive.

@@ -18,7 +18,9 @@ pub enum Error {
         most: u32,
     },
     /// A width must name how many different heaps a move touches.
-    #[error("--width {width} is out of range: a move in a game of {heaps} heaps touches 1 to {heaps} of them")]
+    #[error(
+        "--width {width} is out of range: a move in a game of {heaps} heaps touches 1 to {heaps} of them"
+    )]
     Width {
         /// The width given.
         width: u32,
@@ -37,7 +39,9 @@ pub enum Error {
         reason: String,
     },
     /// A position with another number of heaps than the game.
-    #[error("the position {position} has {given} heaps, the game has {heaps}; give {heaps} sizes, 0 for an empty heap")]
+    #[error(
+        "the position {position} has {given} heaps, the game has {heaps}; give {heaps} sizes, 0 for an empty heap"
+    )]
     PositionHeaps {
         /// The position as given.
         position: String,
@@ -47,7 +51,9 @@ pub enum Error {
         heaps: u32,
     },
     /// A region whose positions cannot be counted in 64 bits or its totals in 30.
-    #[error("--max {max} is out of range: with {heaps} heaps, at most 2^64 positions and totals up to 2^30, it can be up to {largest}")]
+    #[error(
+        "--max {max} is out of range: with {heaps} heaps, at most 2^64 positions and totals up to 2^30, it can be up to {largest}"
+    )]
     Region {
         /// The number of heaps.
         heaps: u32,
@@ -83,7 +89,9 @@ pub enum Error {
         remedy: String,
     },
     /// No Vulkan, Metal or DirectX 12 adapter at all.
-    #[error("no GPU adapter found: install a Vulkan driver (Debian: mesa-vulkan-drivers brings one that runs on the CPU), or use --backend cpu")]
+    #[error(
+        "no GPU adapter found: install a Vulkan driver (Debian: mesa-vulkan-drivers brings one that runs on the CPU), or use --backend cpu"
+    )]
     NoAdapter,
     /// No adapter whose name contains the text asked for.
     #[error("no adapter's name contains {wanted:?}; found: {}", .found.join(", "))]

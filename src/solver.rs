@@ -75,9 +75,9 @@ pub struct Summary {
 /// A ruleset and a region, loaded on a backend.
 pub struct Solver {
     region: Region,
-    backend: Box<dyn Backend>,
+    backend: Box<dyn Backend + Send>,
     adapter: Option<String>,
-    threads: usize,
+    threads: rayon::ThreadPool,
 }
 
 impl Solver {
@@ -104,11 +104,11 @@ impl Solver {
         };
         check_memory(region, on_host, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
-        let backend: Box<dyn Backend> = match context {
+        let backend: Box<dyn Backend + Send> = match context {
             Some(context) => Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?),
-            None => Box::new(cpu::take_one::TakeOne::new(rules, region, cpu::threads(threads)?)?),
+            None => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
         };
-        Ok(Self { region: region.clone(), backend, adapter, threads })
+        Ok(Self { region: region.clone(), backend, adapter, threads: cpu::threads(threads)? })
     }
 
     /// "cpu" or "gpu".
@@ -126,7 +126,7 @@ impl Solver {
     /// CPU threads used by the CPU backend and by observers.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.threads
+        self.threads.current_num_threads()
     }
 
     /// Solves the region and shows every stratum to every observer. `watch` is called after each stratum and can
@@ -142,7 +142,8 @@ impl Solver {
         let mut summary = Summary::default();
         let mut stopped = false;
         let start = Instant::now();
-        self.backend.run(!observers.is_empty(), &mut |stratum| {
+        let bits = !observers.is_empty();
+        let mut visit = |stratum: &Stratum<'_>| {
             summary.positions += stratum.positions;
             summary.p_positions += stratum.p_positions;
             summary.p_forbidden += if stratum.forbidden { stratum.p_positions } else { 0 };
@@ -153,7 +154,8 @@ impl Solver {
             let flow = watch(&Progress { strata: summary.strata, positions: summary.positions });
             stopped = flow.is_break();
             flow
-        })?;
+        };
+        self.threads.install(|| self.backend.run(bits, &mut visit))?;
         summary.time = start.elapsed();
         let strata = u64::from(self.region.strata().end);
         if stopped && summary.strata < strata {

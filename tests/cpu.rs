@@ -8,17 +8,13 @@ use nimstrata::backend::Backend;
 use nimstrata::cpu::take_one::TakeOne;
 use proptest::prelude::*;
 
-fn threads() -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
-}
-
 proptest! {
     #![proptest_config(common::cases(400))]
 
     #[test]
     fn take_one_twin_agrees_with_the_oracle(case in common::take_one_case()) {
         let expected = common::oracle_bitmaps(&case);
-        let mut solver = TakeOne::new(&case.rules, &case.region, threads()).unwrap();
+        let mut solver = TakeOne::new(&case.rules, &case.region).unwrap();
         let mut solved = Vec::new();
         solver.run(true, &mut |stratum| {
             solved.push(common::canonical(stratum));

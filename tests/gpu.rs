@@ -83,7 +83,7 @@ fn digest(kernel: &mut dyn Backend) -> (String, u64) {
 fn same_on_both_backends(rules: &Ruleset, max: u64) {
     let Some(context) = device() else { return };
     let region = Region::new(rules.heaps, max).unwrap();
-    let mut twin = cpu::take_one::TakeOne::new(rules, &region, cpu::threads(2).unwrap()).unwrap();
+    let mut twin = cpu::take_one::TakeOne::new(rules, &region).unwrap();
     let mut shader = TakeOne::new(context.clone(), rules, &region).unwrap();
     let expected = digest(&mut twin);
     assert_eq!(digest(&mut shader), expected, "{rules} ≤ {max}");

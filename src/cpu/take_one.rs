@@ -10,6 +10,11 @@
 //! must come out zero where the old stratum's window was and the new one is not, so each group also runs over the
 //! window of depth + 1 strata ago.
 
+#![allow(
+    clippy::inline_always,
+    reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
+)]
+
 use multiversion::multiversion;
 
 use crate::backend::{Backend, Visit};
@@ -25,7 +30,7 @@ type Lanes = [u32; GROUP];
 /// Active blocks below which splitting a stratum over threads costs more than it saves.
 const BLOCKS_PER_TASK: usize = 128;
 
-/// The CPU backend for take-one games.
+/// The CPU backend for take-one games. It runs on the threads of the pool that it is called in.
 pub struct TakeOne {
     rules: Ruleset,
     region: Region,
@@ -33,7 +38,6 @@ pub struct TakeOne {
     stencil: Stencil,
     /// Slot `total % ring.len()` holds stratum `total`.
     ring: Vec<Vec<u32>>,
-    threads: rayon::ThreadPool,
 }
 
 impl TakeOne {
@@ -41,11 +45,11 @@ impl TakeOne {
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
-    pub fn new(rules: &Ruleset, region: &Region, threads: rayon::ThreadPool) -> Result<Self> {
+    pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
         let layout = Layout::new(region)?;
         let stencil = Stencil::new(rules, &layout);
         let ring = vec![vec![0; layout.words() as usize]; stencil.depth() as usize + 1];
-        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring, threads })
+        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring })
     }
 
     /// Takes the slot that stratum `total` goes to out of the ring.
@@ -70,7 +74,8 @@ impl TakeOne {
             .collect::<Vec<_>>();
         let least_nonempty = Stencil::least_nonempty(&self.rules, touches);
         let margin = self.ring.len() as u32;
-        let step = Step { layout: &self.layout, stencil: &self.stencil, sources, total, margin, least_nonempty };
+        let step =
+            Step { layout: &self.layout, stencil: &self.stencil, sources, total, margin, least_nonempty };
         let mut active = Vec::new();
         self.layout.active_blocks(total, margin, &mut active);
         step.split(&active, words, 0)
@@ -90,15 +95,10 @@ impl Backend for TakeOne {
             // One stratum is read by the observers while the next is being solved.
             let mut slot = self.take_slot(total);
             let this = &*self;
-            let solve = || this.solve(total, &mut slot);
+            let mut solve = || this.solve(total, &mut slot);
             let mut observe =
                 || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
-            let (count, stop) = if bits {
-                self.threads.install(|| rayon::join(solve, observe))
-            } else {
-                let count = self.threads.install(solve);
-                (count, observe())
-            };
+            let (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
             self.put_slot(total, slot);
             if stop {
                 return Ok(());

@@ -148,7 +148,8 @@ fn slab_starts(layout: &Layout) -> Vec<u64> {
         return (0..=rows).map(|row| group + row * stride).collect();
     }
     let end = layout.words() - group;
-    let start = |slab| layout.bases().get(layout.slab_first_block(slab)).map_or(end, |&base| u64::from(base) * group);
+    let start =
+        |slab| layout.bases().get(layout.slab_first_block(slab)).map_or(end, |&base| u64::from(base) * group);
     (0..=layout.slabs()).map(start).collect()
 }
 

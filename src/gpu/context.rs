@@ -233,7 +233,9 @@ impl Context {
         let mapped = outcome.try_recv().or_else(|_| {
             self.poll(wgpu::PollType::wait_indefinitely())?;
             // Another thread's poll may have found the mapping done, and be about to say so.
-            outcome.recv_timeout(MAPPING_TIME).map_err(|_| self.failure("mapping a buffer never ended".to_owned()))
+            outcome
+                .recv_timeout(MAPPING_TIME)
+                .map_err(|_| self.failure("mapping a buffer never ended".to_owned()))
         })?;
         mapped.map_err(|error| self.failure(error.to_string()))?;
         let view = buffer.get_mapped_range(range).map_err(|error| self.failure(error.to_string()))?;

@@ -29,7 +29,7 @@ pub const SHADER: &str = include_str!("../../shaders/take_one.wgsl");
 const FLIGHTS: usize = 2;
 /// Threads in a workgroup of the shader.
 const THREADS: u32 = 64;
-/// Neighbour blocks that fit a workgroup's memory, and with them the threads that work on one block.
+/// Neighbour blocks that fit a workgroup's memory: the more a block has, the fewer blocks share a workgroup.
 const NEIGHBOURS: u32 = 2048;
 /// Dispatches in a batch at most.
 const BATCH_DISPATCHES: usize = 1024;
@@ -99,13 +99,23 @@ impl TakeOne {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_limits(context: Arc<Context>, rules: &Ruleset, region: &Region, limits: Limits) -> Result<Self> {
+    pub fn with_limits(
+        context: Arc<Context>,
+        rules: &Ruleset,
+        region: &Region,
+        limits: Limits,
+    ) -> Result<Self> {
         let layout = Layout::new(region)?;
         let stencil = Stencil::new(rules, &layout);
         let cells = Cells::new(&context, &layout, u64::from(stencil.depth()) + 1, limits.bound_bytes)?;
         let lanes = LANE_GROUP.max((THREADS << layout.axes()) / NEIGHBOURS);
         let bindings = bind_group_layout(&context)?;
-        let overrides = [("AXES", layout.axes() as f64), ("LANES", f64::from(lanes))];
+        let neighbours = (THREADS / lanes) << layout.axes();
+        let overrides = [
+            ("AXES", layout.axes() as f64),
+            ("LANES", f64::from(lanes)),
+            ("NEIGHBOURS", f64::from(neighbours)),
+        ];
         let pipeline = context.pipeline("take one", SHADER, "main", &bindings, &overrides, limits.checked)?;
         let copied = wgpu::BufferUsages::COPY_DST;
         let steps_bytes = (BATCH_DISPATCHES * STEP_BYTES) as u64;
@@ -140,7 +150,8 @@ impl TakeOne {
     fn step(&self, total: u32) -> TakeOneStep {
         let touches = self.stencil.touches(&self.rules, total);
         let slot = |touch: u32| total.wrapping_sub(touch) % self.cells.slots as u32;
-        let source = |touch: usize| if touches.contains(touch as u32) { slot(touch as u32) } else { FORBIDDEN };
+        let source =
+            |touch: usize| if touches.contains(touch as u32) { slot(touch as u32) } else { FORBIDDEN };
         TakeOneStep {
             total: total as i32,
             slot: slot(0),
@@ -207,7 +218,8 @@ impl TakeOne {
         let encoder = self.context.guarded(|| {
             self.context.queue.write_buffer(&self.steps, 0, &batch.steps);
             self.context.queue.write_buffer(&self.active, 0, bytemuck::cast_slice(&batch.active));
-            let mut encoder = self.context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut encoder =
+                self.context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             encoder.clear_buffer(&self.counts, 0, None);
             {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -549,7 +561,8 @@ impl Tables {
             cell_part(&cells.lower_window(span)),
             counts.as_entire_binding(),
         ];
-        let entries = (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource });
+        let entries =
+            (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource });
         let entries = entries.collect::<Vec<_>>();
         let descriptor = wgpu::BindGroupDescriptor { label: Some("take one"), layout, entries: &entries };
         context.guarded(|| context.device.create_bind_group(&descriptor))
