@@ -9,7 +9,7 @@ use crate::cpu;
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 use crate::gpu;
-use crate::space::{Region, Stratum, largest_cap_within};
+use crate::space::{Cell, Region, Stratum, largest_cap_within, layout_bytes};
 
 /// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
 const WORTH_A_GPU: u64 = 200_000_000;
@@ -102,7 +102,8 @@ impl Solver {
             Some(_) => gpu::STAGING_SLOTS,
             None => rules.touch_most + 1,
         };
-        check_memory(region, on_host, options.memory)?;
+        let bytes = |cap: u64, limit: u128| layout_bytes(rules.heaps, cap, Cell::Verdicts, on_host, limit);
+        check_memory(region, bytes, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
         let backend: Box<dyn Backend + Send> = match context {
             Some(context) => Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?),
@@ -181,9 +182,14 @@ fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> 
 }
 
 /// Refuses a region whose strata do not fit, and says which would.
-fn check_memory(region: &Region, slots: u32, allowed: Option<u64>) -> Result<()> {
+/// `bytes` gives what a cap needs, as for [`largest_cap_within`].
+fn check_memory(
+    region: &Region,
+    bytes: impl Fn(u64, u128) -> Option<u128>,
+    allowed: Option<u64>,
+) -> Result<()> {
     let available = allowed.unwrap_or_else(free_memory);
-    let (fits, needed) = largest_cap_within(region.heaps(), u64::from(region.max()), slots, available);
+    let (fits, needed) = largest_cap_within(u64::from(region.max()), available, bytes);
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }

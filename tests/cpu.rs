@@ -5,6 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
+use nimstrata::cpu::remoteness::Remoteness;
 use nimstrata::cpu::take_one::TakeOne;
 use proptest::prelude::*;
 
@@ -21,5 +22,14 @@ proptest! {
             ControlFlow::Continue(())
         }).unwrap();
         prop_assert_eq!(solved, expected);
+    }
+
+    #[test]
+    fn remoteness_twins_agree_with_the_oracle(case in common::take_one_case()) {
+        let expected = common::oracle_remoteness(&case);
+        let mut eight = Remoteness::<u8>::new(&case.rules, &case.region).unwrap();
+        prop_assert_eq!(common::solve_remoteness(&mut eight), expected.clone());
+        let mut sixteen = Remoteness::<u16>::new(&case.rules, &case.region).unwrap();
+        prop_assert_eq!(common::solve_remoteness(&mut sixteen), expected);
     }
 }

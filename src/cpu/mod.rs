@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 
+pub mod remoteness;
+pub mod stencil;
 pub mod take_one;
 
 /// A pool of this many threads.

@@ -1,14 +1,12 @@
 //! CPU twin of `shaders/take_one.wgsl`: verdicts of take-one games, stratum by stratum.
 //!
-//! Only the last `depth` strata are needed, so a ring of depth + 1 slots holds them and memory does not grow with
-//! the number of strata. A position is P when no term of the stencil reads a P there:
+//! A position is P when no term of the stencil reads a P there:
 //!
 //! verdict = ¬(U | V≪1 | carry) & valid,
 //!
 //! where U is the OR of the rows that are read unshifted, V of those read shifted, and carry the top bit of V's word
-//! below. The work goes block by block, a group of eight lanes at a time, up the words of their common window. A slot
-//! must come out zero where the old stratum's window was and the new one is not, so each group also runs over the
-//! window of depth + 1 strata ago.
+//! below. The work goes block by block, a group of eight lanes at a time, up the words of their common window. The
+//! ring of strata and the threads are those of [`stencil`](super::stencil).
 
 #![allow(
     clippy::inline_always,
@@ -17,207 +15,31 @@
 
 use multiversion::multiversion;
 
-use crate::backend::{Backend, Visit};
-use crate::error::Result;
-use crate::game::Ruleset;
-use crate::space::{Block, LANE_GROUP, Layout, Region, Shift, Stencil, Stratum, Window};
+use super::stencil::{Kernel, Sources, Step, Strata};
+use crate::space::{Block, Cell, Cells, LANE_GROUP, Window};
 
 const GROUP: usize = LANE_GROUP as usize;
 
 /// One word for each lane of a group.
 type Lanes = [u32; GROUP];
 
-/// Active blocks below which splitting a stratum over threads costs more than it saves.
-const BLOCKS_PER_TASK: usize = 128;
+/// The CPU backend for verdicts of take-one games.
+pub type TakeOne = Strata<Verdicts>;
 
-/// The CPU backend for take-one games. It runs on the threads of the pool that it is called in.
-pub struct TakeOne {
-    rules: Ruleset,
-    region: Region,
-    layout: Layout,
-    stencil: Stencil,
-    /// Slot `total % ring.len()` holds stratum `total`.
-    ring: Vec<Vec<u32>>,
-}
+/// The kernel for verdicts.
+pub struct Verdicts;
 
-impl TakeOne {
-    /// Allocates the ring for a region.
-    ///
-    /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
-    pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
-        let layout = Layout::new(region)?;
-        let stencil = Stencil::new(rules, &layout);
-        let ring = vec![vec![0; layout.words() as usize]; stencil.depth() as usize + 1];
-        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring })
+impl Kernel for Verdicts {
+    type Cell = u32;
+    const CELL: Cell = Cell::Verdicts;
+
+    fn solve(step: &Step<'_, u32>, active: &[u32], cells: &mut [u32], start: usize) -> u64 {
+        solve_blocks(step, active, cells, start)
     }
 
-    /// Takes the slot that stratum `total` goes to out of the ring.
-    fn take_slot(&mut self, total: u32) -> Vec<u32> {
-        let slot = total as usize % self.ring.len();
-        std::mem::take(&mut self.ring[slot])
+    fn view(cells: &[u32]) -> Cells<'_> {
+        Cells::Verdicts(cells)
     }
-
-    fn put_slot(&mut self, total: u32, words: Vec<u32>) {
-        let slot = total as usize % self.ring.len();
-        self.ring[slot] = words;
-    }
-
-    /// Solves stratum `total` into `words`, and returns the number of its P-positions.
-    fn solve(&self, total: u32, words: &mut [u32]) -> u64 {
-        let touches = self.stencil.touches(&self.rules, total);
-        let sources = (0..=self.stencil.depth())
-            .map(|touch| {
-                let slot = (total.wrapping_sub(touch)) as usize % self.ring.len();
-                touches.contains(touch).then(|| self.ring[slot].as_slice())
-            })
-            .collect::<Vec<_>>();
-        let least_nonempty = Stencil::least_nonempty(&self.rules, touches);
-        let margin = self.ring.len() as u32;
-        let step =
-            Step { layout: &self.layout, stencil: &self.stencil, sources, total, margin, least_nonempty };
-        let mut active = Vec::new();
-        self.layout.active_blocks(total, margin, &mut active);
-        step.split(&active, words, 0)
-    }
-
-    fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
-        let slot = &self.ring[total as usize % self.ring.len()];
-        let forbidden = self.rules.forbidden.contains(u64::from(total));
-        Stratum::new(&self.layout, slot, total, forbidden, [self.region.stratum_size(total), p_positions])
-    }
-}
-
-impl Backend for TakeOne {
-    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        let mut solved: Option<(u32, u64)> = None;
-        for total in self.region.strata() {
-            // One stratum is read by the observers while the next is being solved.
-            let mut slot = self.take_slot(total);
-            let this = &*self;
-            let mut solve = || this.solve(total, &mut slot);
-            let mut observe =
-                || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
-            let (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
-            self.put_slot(total, slot);
-            if stop {
-                return Ok(());
-            }
-            solved = Some((total, count));
-        }
-        if let Some((total, count)) = solved {
-            // Nothing is left to stop.
-            let _ = visit(&self.stratum(total, count));
-        }
-        Ok(())
-    }
-}
-
-/// What all blocks of one stratum share.
-struct Step<'a> {
-    layout: &'a Layout,
-    stencil: &'a Stencil,
-    /// For each number of touched heaps, the stratum that many below; `None` where no move may arrive.
-    sources: Vec<Option<&'a [u32]>>,
-    total: u32,
-    /// How many strata ago the slot was last used.
-    margin: u32,
-    least_nonempty: u32,
-}
-
-impl Step<'_> {
-    /// Solves blocks on all threads. `words` is the part of the slot from index `start` on that holds them.
-    fn split(&self, active: &[u32], words: &mut [u32], start: usize) -> u64 {
-        if active.len() <= BLOCKS_PER_TASK {
-            return solve_blocks(self, active, words, start);
-        }
-        let (low, high) = active.split_at(active.len() / 2);
-        let middle = self.layout.block(high[0]).base;
-        let (low_words, high_words) = words.split_at_mut(middle - start);
-        let (low, high) =
-            rayon::join(|| self.split(low, low_words, start), || self.split(high, high_words, middle));
-        low + high
-    }
-}
-
-/// A row of cells that a term reads: the lanes of one word of a neighbour block.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    /// The neighbour's cells from the first row's lane 0 (or the zero before it, when the lane loses a stone).
-    cells: &'a [u32],
-    stride: u32,
-    first_word: u32,
-}
-
-impl Source<'_> {
-    #[inline(always)]
-    fn load(&self, word: u32, lane: u32) -> Lanes {
-        let at = ((word - self.first_word) * self.stride + lane) as usize;
-        *self.cells[at..].first_chunk().expect("a slot ends in a lane group of zeros")
-    }
-}
-
-/// The rows that a block's terms read, by how their bits are read.
-#[derive(Default)]
-struct Sources<'a> {
-    unshifted: Vec<Source<'a>>,
-    either: Vec<Source<'a>>,
-    shifted: Vec<Source<'a>>,
-}
-
-impl<'a> Sources<'a> {
-    /// Finds the neighbours of a block.
-    #[inline(always)]
-    fn gather(&mut self, step: &Step<'a>, block: &Block<'_>, rank: u32) {
-        for list in [&mut self.unshifted, &mut self.either, &mut self.shifted] {
-            list.clear();
-        }
-        let coordinates = block.coordinates;
-        // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
-        let (mut ties, mut empty) = (0u32, 0u32);
-        for (axis, &x) in coordinates.iter().enumerate() {
-            ties |= u32::from(coordinates.get(axis + 1) == Some(&x)) << axis;
-            empty |= u32::from(x == 0) << axis;
-        }
-        let mut neighbour: Option<(u32, Block<'_>)> = None;
-        for term in &step.stencil.terms {
-            let axes = term.axes;
-            if axes & (empty | ties & !(axes >> 1)) != 0 {
-                continue;
-            }
-            let Some(cells) = step.sources[term.touch as usize] else { continue };
-            let block = match neighbour {
-                Some((of, block)) if of == axes => block,
-                _ => step.layout.block(neighbour_rank(step.layout, coordinates, rank, axes)),
-            };
-            neighbour = Some((axes, block));
-            let source = Source {
-                cells: &cells[block.base - usize::from(term.lane)..],
-                stride: block.stride,
-                first_word: block.first_word,
-            };
-            match term.shift {
-                Shift::None => self.unshifted.push(source),
-                Shift::Either => self.either.push(source),
-                Shift::One => self.shifted.push(source),
-            }
-        }
-    }
-}
-
-/// The rank of the block whose coordinates on `axes` are one less.
-#[inline(always)]
-fn neighbour_rank(layout: &Layout, coordinates: &[u16], rank: u32, axes: u32) -> u32 {
-    let mut rank = rank;
-    let mut left = axes;
-    while left != 0 {
-        let axis = left.trailing_zeros() as usize;
-        let x = usize::from(coordinates[axis]);
-        let terms = &layout.rank_terms()[axis];
-        rank -= terms[x] - terms[x - 1];
-        left &= left - 1;
-    }
-    rank
 }
 
 /// Solves a run of blocks on one thread and returns the number of their P-positions.
@@ -226,8 +48,8 @@ fn neighbour_rank(layout: &Layout, coordinates: &[u16], rank: u32, axes: u32) ->
     "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+sse4.2+popcnt",
 ))]
-fn solve_blocks(step: &Step<'_>, active: &[u32], words: &mut [u32], start: usize) -> u64 {
-    let mut sources = Sources::default();
+fn solve_blocks(step: &Step<'_, u32>, active: &[u32], words: &mut [u32], start: usize) -> u64 {
+    let mut sources = Sources::new();
     let mut count = 0;
     for &rank in active {
         let block = step.layout.block(rank);
@@ -246,10 +68,10 @@ fn solve_blocks(step: &Step<'_>, active: &[u32], words: &mut [u32], start: usize
 /// Solves one block. `LANE_FLOOR`: the lane is x₃, so that it bounds x₂ from below.
 #[inline(always)]
 fn solve_block<const LANE_FLOOR: bool>(
-    step: &Step<'_>,
+    step: &Step<'_, u32>,
     block: &Block<'_>,
     window: &Window,
-    sources: &Sources<'_>,
+    sources: &Sources<'_, u32>,
     own: &mut [u32],
 ) -> u64 {
     let (cap, second_max) = (step.layout.max() as i32, step.layout.second_max() as i32);
@@ -297,7 +119,7 @@ fn solve_block<const LANE_FLOOR: bool>(
             let verdict: Lanes =
                 std::array::from_fn(|i| !(unshifted[i] | shifted[i] << 1 | carry[i]) & valid[i]);
             carry = std::array::from_fn(|i| shifted[i] >> 31);
-            let at = (word as usize - block.first_word as usize) * block.stride as usize + lane as usize;
+            let at = (word as usize - block.first_row as usize) * block.stride as usize + lane as usize;
             own[at..at + GROUP].copy_from_slice(&verdict);
             count += verdict.iter().map(|bits| bits.count_ones()).sum::<u32>();
         }
@@ -308,9 +130,9 @@ fn solve_block<const LANE_FLOOR: bool>(
 
 /// The bits that the shifted rows' word `word` hands up to the next, zero where a row has no such word.
 #[cold]
-fn carry_from(sources: &Sources<'_>, word: u32, lane: u32) -> Lanes {
+fn carry_from(sources: &Sources<'_, u32>, word: u32, lane: u32) -> Lanes {
     let mut carry = [0; GROUP];
-    for source in sources.either.iter().chain(&sources.shifted).filter(|source| source.first_word <= word) {
+    for source in sources.below(word) {
         carry = or(carry, source.load(word, lane));
     }
     carry.map(|bits| bits >> 31)

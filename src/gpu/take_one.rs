@@ -457,7 +457,7 @@ impl Run<'_, '_> {
             let p_positions = std::mem::take(&mut self.unfinished);
             let forbidden = self.kernel.rules.forbidden.contains(u64::from(total));
             let counts = [self.kernel.region.stratum_size(total), p_positions];
-            let stratum = Stratum::new(&self.kernel.layout, &self.host, total, forbidden, counts);
+            let stratum = Stratum::new(&self.kernel.layout, self.host.as_slice(), total, forbidden, counts);
             if (self.visit)(&stratum).is_break() {
                 return Ok(ControlFlow::Break(()));
             }

@@ -2,38 +2,38 @@
 //!
 //! Write x₁ ≥ x₂ ≥ … ≥ xₙ. Inside a stratum x₁ is implied by the other heaps. Then
 //!
-//! - the **bit axis** is x₂, 32 values a word;
+//! - the **bit axis** is x₂: a cell holds the verdicts of 32 values of it, or the remoteness of one ([`Cell`]);
 //! - the **lane axis** is xₙ, the smallest heap: neighbouring GPU threads and SIMD lanes, contiguous in memory;
 //! - a **block** is (x₃ … xₙ₋₁), its *coordinates*, ranked in lexicographic order.
 //!
-//! The words of a block stand word-major, lane-minor: row `w` holds the values 32w ..= 32w + 31 of x₂ for all
-//! lanes. The rows of a block start at x₃'s word, as x₂ ≥ x₃. All blocks of the same x₃ form a **slab**,
-//! contiguous in memory; a move never leads more than one slab down.
+//! The cells of a block stand row-major, lane-minor: with verdicts, row `w` holds the values 32w ..= 32w + 31 of x₂
+//! for all lanes, with remoteness the one value w. The rows of a block start at x₃'s, as x₂ ≥ x₃. All blocks of the
+//! same x₃ form a **slab**, contiguous in memory; a move never leads more than one slab down.
 //!
 //! For given block and lane, t = total − x₃ − … − xₙ stones are left for x₁ and x₂, and the valid values of x₂ are
 //! max(x₃, t − cap) ..= ⌊t/2⌋, the lane's *window*. Every bit outside the window is zero, and so is at least one
 //! lane on either side of a row. That makes most edges of a stencil cost nothing: along the bit and lane axes, an
-//! unsorted or negative neighbour lands on a zero and drops out of an OR, and ties need no special case, since
-//! the sorted twin of a dropped move is in the stencil too.
+//! unsorted or negative neighbour lands on a zero and drops out of an OR (of a maximum, for remoteness), and ties need
+//! no special case, since the sorted twin of a dropped move is in the stencil too.
 //!
 //! Games of one and two heaps are solved as three heaps of which the smallest stay empty; with three heaps or
 //! fewer there is one block without coordinates, and the lane itself is x₃.
 
+use super::cell::Cell;
 use super::Region;
 use super::count::binomial;
 use crate::error::{Error, Result};
 
-/// Words of a row come in groups of this many lanes: one AVX2 register, one 32-byte sector of GPU memory.
+/// 32-bit words in a **lane group**, of which every row has a whole number: one AVX2 register, one 32-byte sector of
+/// GPU memory. Rows start at multiples of it.
 pub const LANE_GROUP: u32 = 8;
-
-/// Bits a word.
-const WORD: u32 = u32::BITS;
 
 /// How the positions of a region's strata lie in memory; the same for every stratum.
 #[derive(Clone, Debug)]
 pub struct Layout {
     heaps: u32,
     max: u32,
+    cell: Cell,
     /// Coordinates a block: max(0, heaps − 3).
     axes: usize,
     /// `axes` coordinates for each block, largest heap first.
@@ -50,13 +50,13 @@ pub struct Layout {
 pub struct Block<'a> {
     /// x₃ … xₙ₋₁; empty for three heaps or fewer.
     pub coordinates: &'a [u16],
-    /// The index of the word of the first row's lane 0.
+    /// The index of the cell of the first row's lane 0.
     pub base: usize,
-    /// Which word of the bit axis the first row is.
-    pub first_word: u32,
+    /// Which row of the bit axis the first one is: x₃ over the values of x₂ in a row.
+    pub first_row: u32,
     /// The greatest lane: xₙ₋₁, or the cap for three heaps.
     pub last_lane: u32,
-    /// Words from one row to the next; at least `last_lane + 2`, and a multiple of [`LANE_GROUP`].
+    /// Cells from one row to the next; at least `last_lane + 2`, and a whole number of lane groups.
     pub stride: u32,
 }
 
@@ -82,13 +82,21 @@ impl Window {
 }
 
 impl Layout {
-    /// The layout for all strata of a region.
+    /// The layout of verdicts for all strata of a region.
     ///
     /// # Errors
     /// [`Error::Memory`] when its tables or one stratum are beyond what offsets can address.
     pub fn new(region: &Region) -> Result<Self> {
+        Self::with_cells(region, Cell::Verdicts)
+    }
+
+    /// The layout of these cells for all strata of a region.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_cells(region: &Region, cell: Cell) -> Result<Self> {
         let (heaps, max) = (region.heaps(), region.max());
-        let size = Size::of(heaps, u64::from(max), u128::from(u32::MAX) * u128::from(LANE_GROUP));
+        let size = Size::of(heaps, u64::from(max), cell, u128::from(u32::MAX) * u128::from(LANE_GROUP));
         let Some(size) =
             size.filter(|size| size.blocks < u128::from(u32::MAX) && coordinate_fits(heaps, max))
         else {
@@ -111,6 +119,7 @@ impl Layout {
         let mut layout = Self {
             heaps,
             max,
+            cell,
             axes,
             coordinates: Vec::with_capacity(size.blocks as usize * axes),
             bases: Vec::with_capacity(size.blocks as usize),
@@ -130,7 +139,7 @@ impl Layout {
             self.coordinates.extend_from_slice(&coordinates);
             self.bases.push(next);
             let last_lane = last_lane(self.heaps, self.max, &coordinates);
-            next += rows(self.heaps, self.max, &coordinates) * (stride(last_lane) / LANE_GROUP);
+            next += self.rows(floor(&coordinates)) * (stride(last_lane, self.cell) / self.cell.group());
             // The successor in lexicographic order: raise the last coordinate that is below its left neighbour.
             let left = |axis: usize| if axis == 0 { self.max as u16 } else { coordinates[axis - 1] };
             let Some(raised) = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis)) else {
@@ -155,6 +164,12 @@ impl Layout {
         self.max
     }
 
+    /// What its cells hold.
+    #[must_use]
+    pub fn cell(&self) -> Cell {
+        self.cell
+    }
+
     /// Coordinates a block: max(0, heaps − 3).
     #[must_use]
     pub fn axes(&self) -> usize {
@@ -167,10 +182,21 @@ impl Layout {
         self.bases.len()
     }
 
-    /// Words in a slot that holds one stratum, padding included.
+    /// 32-bit words in a slot that holds one stratum, padding included.
     #[must_use]
     pub fn words(&self) -> u64 {
         self.words
+    }
+
+    /// Cells in a slot that holds one stratum, padding included.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        (self.words * 4) as usize / self.cell.bytes() as usize
+    }
+
+    /// The rows of a block whose x₃ is `floor`.
+    fn rows(&self, floor: u32) -> u32 {
+        rows(self.heaps, self.max, floor, self.cell)
     }
 
     /// All blocks' coordinates, [`axes`](Self::axes) for each.
@@ -210,10 +236,10 @@ impl Layout {
         let last_lane = last_lane(self.heaps, self.max, coordinates);
         Block {
             coordinates,
-            base: self.bases[rank as usize] as usize * LANE_GROUP as usize,
-            first_word: first_word(coordinates),
+            base: self.bases[rank as usize] as usize * self.cell.group() as usize,
+            first_row: floor(coordinates) / self.cell.row_values(),
             last_lane,
-            stride: stride(last_lane),
+            stride: stride(last_lane, self.cell),
         }
     }
 
@@ -283,6 +309,21 @@ impl Layout {
         (first, (rest / 2).min(self.second_max() as i32))
     }
 
+    /// The lanes of a window that have a position with this value of x₂, first and last; an empty range for none.
+    #[must_use]
+    pub fn lanes(&self, window: &Window, second: i32) -> (i32, i32) {
+        let first = window.first_lane.max(window.rest - self.max as i32 - second);
+        let last = window.last_lane.min(window.rest - 2 * second);
+        (first, if self.lane_is_floor() { last.min(second) } else { last })
+    }
+
+    /// The values of x₂ in a window, first and last; some of them may have no lane.
+    #[must_use]
+    pub fn second_range(&self, window: &Window) -> (i32, i32) {
+        let first = window.floor.max(window.rest - self.max as i32 - window.last_lane);
+        (first, (window.rest / 2).min(self.second_max() as i32))
+    }
+
     /// Appends the ranks of all blocks that have positions in the stratum or had some up to `margin` strata ago,
     /// in increasing order. A few without any may be among them.
     pub fn active_blocks(&self, total: u32, margin: u32, out: &mut Vec<u32>) {
@@ -339,18 +380,40 @@ fn last_lane(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
     }
 }
 
-/// A row's words: the lanes and at least one zero, which is also the zero before the next row's lane 0.
-fn stride(last_lane: u32) -> u32 {
-    (last_lane + 2).next_multiple_of(LANE_GROUP)
+/// A row's cells: the lanes and at least one zero, which is also the zero before the next row's lane 0.
+fn stride(last_lane: u32, cell: Cell) -> u32 {
+    (last_lane + 2).next_multiple_of(cell.group())
 }
 
-fn first_word(coordinates: &[u16]) -> u32 {
-    coordinates.first().map_or(0, |&x| u32::from(x) / WORD)
-}
-
-fn rows(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
+/// The rows of a block whose x₃ is `floor`.
+fn rows(heaps: u32, max: u32, floor: u32, cell: Cell) -> u32 {
     let second_max = if heaps == 1 { 0 } else { max };
-    second_max / WORD + 1 - first_word(coordinates)
+    second_max / cell.row_values() + 1 - floor / cell.row_values()
+}
+
+/// A block's x₃; 0 where blocks have no coordinates.
+fn floor(coordinates: &[u16]) -> u32 {
+    coordinates.first().map_or(0, |&x| u32::from(x))
+}
+
+/// All blocks without their coordinates: how many there are of each x₃ (0 where blocks have none) and greatest lane,
+/// as (x₃, greatest lane, count) in order of x₃. `None` for a count beyond 2^128.
+pub(super) fn block_shapes(heaps: u32, max: u32) -> impl Iterator<Item = (u32, u32, Option<u128>)> {
+    let axes = axes(heaps) as u64;
+    let floors = if axes == 0 { 0..=0 } else { 0..=max };
+    floors.flat_map(move |floor| {
+        let lanes = match axes {
+            0 => last_lane(heaps, max, &[])..=last_lane(heaps, max, &[]),
+            // With one axis x₃ is itself the bound of the lanes; else the coordinates between are free.
+            1 => floor..=floor,
+            _ => 0..=floor,
+        };
+        let count = move |lane| match axes {
+            0 | 1 => Some(1),
+            _ => binomial(u64::from(floor - lane) + axes - 2, axes - 2),
+        };
+        lanes.map(move |lane| (floor, lane, count(lane)))
+    })
 }
 
 /// How large a layout would be, without building it.
@@ -361,24 +424,14 @@ struct Size {
 
 impl Size {
     /// `None` when the words are more than `limit`.
-    fn of(heaps: u32, max: u64, limit: u128) -> Option<Self> {
+    fn of(heaps: u32, max: u64, cell: Cell, limit: u128) -> Option<Self> {
         let max = u32::try_from(max).ok()?;
         let axes = axes(heaps) as u64;
         let blocks = binomial(u64::from(max) + axes, axes)?;
         let mut words = 2 * u128::from(LANE_GROUP);
-        if axes == 0 {
-            words += u128::from(rows(heaps, max, &[])) * u128::from(stride(last_lane(heaps, max, &[])));
-            return (words <= limit).then_some(Self { blocks, words });
-        }
-        for x3 in 0..=u16::try_from(max).ok()? {
-            let rows = u128::from(rows(heaps, max, &[x3]));
-            // With one axis x₃ is itself the bound of the lanes; else the coordinates between are free.
-            let least = if axes == 1 { x3 } else { 0 };
-            for lane_bound in least..=x3 {
-                let between = u64::from(x3 - lane_bound);
-                let count = if axes == 1 { 1 } else { binomial(between + axes - 2, axes - 2)? };
-                words += rows * u128::from(stride(u32::from(lane_bound))) * count;
-            }
+        for (floor, lane, count) in block_shapes(heaps, max) {
+            let row_words = stride(lane, cell) / cell.group() * LANE_GROUP;
+            words += u128::from(rows(heaps, max, floor, cell)) * u128::from(row_words) * count?;
             if words > limit {
                 return None;
             }
@@ -394,14 +447,24 @@ impl Size {
     }
 }
 
-/// The greatest cap up to `max` whose layout with `slots` strata in memory takes at most `limit` bytes, and the bytes
-/// that `max` itself takes. `None` instead of those when they are beyond 2^64.
+/// Bytes for the layout's tables, a list of active blocks, and `slots` strata. `None` when they are more than `limit`
+/// (or more than can be counted).
 #[must_use]
-pub fn largest_cap_within(heaps: u32, max: u64, slots: u32, limit: u64) -> (Option<u64>, Option<u128>) {
-    let bytes =
-        |cap: u64, limit: u128| Size::of(heaps, cap, limit / 4).map(|size| size.bytes(heaps, cap, slots));
-    let needed = bytes(max, u128::from(u64::MAX) / 64);
-    let fits = |cap: u64| bytes(cap, u128::from(limit)).is_some_and(|bytes| bytes <= u128::from(limit));
+pub fn layout_bytes(heaps: u32, max: u64, cell: Cell, slots: u32, limit: u128) -> Option<u128> {
+    let bytes = Size::of(heaps, max, cell, limit / 4)?.bytes(heaps, max, slots);
+    (bytes <= limit).then_some(bytes)
+}
+
+/// The greatest cap up to `max` that takes at most `limit` bytes, and the bytes that `max` itself takes (`None` when
+/// they are beyond 2^64). `bytes` gives the bytes of a cap, or `None` when they are more than its second argument.
+#[must_use]
+pub fn largest_cap_within(
+    max: u64,
+    limit: u64,
+    bytes: impl Fn(u64, u128) -> Option<u128>,
+) -> (Option<u64>, Option<u128>) {
+    let needed = bytes(max, u128::from(u64::MAX) / 16);
+    let fits = |cap: u64| bytes(cap, u128::from(limit)).is_some();
     if !fits(0) {
         return (None, needed);
     }
@@ -420,6 +483,8 @@ mod tests {
     const SMALL: [(u32, u64); 10] =
         [(1, 70), (2, 40), (3, 33), (3, 0), (4, 20), (4, 35), (5, 9), (6, 6), (8, 3), (10, 2)];
 
+    const CELLS: [Cell; 3] = [Cell::Verdicts, Cell::Remoteness8, Cell::Remoteness16];
+
     fn layout(heaps: u32, max: u64) -> (Region, Layout) {
         let region = Region::new(heaps, max).unwrap();
         let layout = Layout::new(&region).unwrap();
@@ -428,17 +493,22 @@ mod tests {
 
     #[test]
     fn ranks_places_and_predicted_sizes_agree() {
-        for (heaps, max) in SMALL {
-            let (_, layout) = layout(heaps, max);
-            let size = Size::of(heaps, max, u128::MAX).unwrap();
+        for ((heaps, max), cell) in SMALL.into_iter().flat_map(|small| CELLS.map(|cell| (small, cell))) {
+            let layout = Layout::with_cells(&Region::new(heaps, max).unwrap(), cell).unwrap();
+            let size = Size::of(heaps, max, cell, u128::MAX).unwrap();
             assert_eq!(size.blocks, layout.blocks() as u128);
             assert_eq!(size.words, u128::from(layout.words()), "{heaps} heaps ≤ {max}");
+            let mut end = cell.group() as usize;
             for rank in 0..layout.blocks() as u32 {
                 let block = layout.block(rank);
                 let coordinates = block.coordinates.iter().map(|&x| u32::from(x)).collect::<Vec<_>>();
                 assert_eq!(layout.block_rank(&coordinates), rank);
                 assert!(coordinates.is_sorted_by(|a, b| a >= b));
+                let rows = layout.second_max() / cell.row_values() + 1 - block.first_row;
+                assert_eq!((block.base, block.stride % cell.group()), (end, 0));
+                end += (rows * block.stride) as usize;
             }
+            assert_eq!(end + cell.group() as usize, layout.cells());
         }
     }
 
@@ -450,17 +520,23 @@ mod tests {
                 let mut active = Vec::new();
                 layout.active_blocks(total, 0, &mut active);
                 assert!(active.is_sorted_by(|a, b| a < b));
-                let mut positions = 0;
+                let (mut by_lanes, mut by_rows) = (0, 0);
                 for rank in 0..layout.blocks() as u32 {
                     let window = layout.window(layout.block(rank).coordinates, total, 0);
                     assert!(window.is_empty() || active.contains(&rank), "block {rank} at {total}");
                     for lane in window.first_lane..=window.last_lane {
                         let (first, last) = layout.second_heap(&window, lane);
                         assert!(first <= last, "{heaps} heaps ≤ {max}: empty lane {lane} at {total}");
-                        positions += (last - first + 1) as u64;
+                        by_lanes += (last - first + 1) as u64;
+                    }
+                    let (first, last) = layout.second_range(&window);
+                    for second in first..=last {
+                        let (first, last) = layout.lanes(&window, second);
+                        by_rows += (last - first + 1).max(0) as u64;
                     }
                 }
-                assert_eq!(positions, region.stratum_size(total), "{heaps} heaps ≤ {max}, total {total}");
+                let size = region.stratum_size(total);
+                assert_eq!([by_lanes, by_rows], [size; 2], "{heaps} heaps ≤ {max}, total {total}");
             }
         }
     }
@@ -483,13 +559,14 @@ mod tests {
 
     #[test]
     fn the_largest_cap_that_fits_is_found() {
-        let (fits, needed) = largest_cap_within(5, 400, 3, 1 << 30);
+        let five = |cap, limit| layout_bytes(5, cap, Cell::Verdicts, 3, limit);
+        let (fits, needed) = largest_cap_within(400, 1 << 30, five);
         assert_eq!(fits, Some(400));
         let needed = needed.unwrap();
-        let (fits, _) = largest_cap_within(5, 400, 3, needed as u64 - 1);
+        let (fits, _) = largest_cap_within(400, needed as u64 - 1, five);
         assert_eq!(fits, Some(399));
-        assert_eq!(largest_cap_within(5, 400, 3, 10), (None, Some(needed)));
-        let (fits, _) = largest_cap_within(4, 1 << 28, 2, 1 << 34);
+        assert_eq!(largest_cap_within(400, 10, five), (None, Some(needed)));
+        let (fits, _) = largest_cap_within(1 << 28, 1 << 34, |cap, limit| layout_bytes(4, cap, Cell::Verdicts, 2, limit));
         assert!(fits.is_some_and(|cap| (1_000..10_000).contains(&cap)));
     }
 }
