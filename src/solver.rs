@@ -9,7 +9,9 @@ use crate::cpu;
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 use crate::gpu;
-use crate::space::{Cell, Region, Stratum, largest_cap_within, layout_bytes};
+use crate::space::{
+    Cell, Region, Stratum, largest_cap_within, layout_bytes, remoteness_bound, remoteness_cell,
+};
 
 /// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
 const WORTH_A_GPU: u64 = 200_000_000;
@@ -26,9 +28,21 @@ pub enum BackendChoice {
     Gpu,
 }
 
-/// How to solve. The default is: automatic backend, all threads, all free memory.
+/// What to find out about each position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quantity {
+    /// Who wins: a bit a position.
+    #[default]
+    Verdict,
+    /// Who wins and how long it takes: one or two bytes a position. Take-one games only.
+    Remoteness,
+}
+
+/// How to solve. The default is: verdicts, automatic backend, all threads, all free memory.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// What to find out.
+    pub quantity: Quantity,
     /// Where to solve.
     pub backend: BackendChoice,
     /// Part of the name of the GPU adapter wanted.
@@ -84,8 +98,8 @@ impl Solver {
     /// Chooses a backend, checks that the region fits its memory, and allocates.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::Memory`] for a region that does not fit, and
-    /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
+    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::TooLong`] for remoteness beyond 16 bits,
+    /// [`Error::Memory`] for a region that does not fit, and [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
         if !matches!(rules.take, Take::One | Take::UpTo(1)) {
             return Err(Error::NoKernel { what: rules.to_string() });
@@ -102,12 +116,23 @@ impl Solver {
             Some(_) => gpu::STAGING_SLOTS,
             None => rules.touch_most + 1,
         };
-        let bytes = |cap: u64, limit: u128| layout_bytes(rules.heaps, cap, Cell::Verdicts, on_host, limit);
+        let cell = cell(rules, region, options.quantity)?;
+        let bytes = |cap: u64, limit: u128| {
+            let cell = cell_up_to(rules, region, options.quantity, cap)?;
+            layout_bytes(rules.heaps, cap, cell, on_host, limit)
+        };
         check_memory(region, bytes, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
-        let backend: Box<dyn Backend + Send> = match context {
-            Some(context) => Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?),
-            None => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
+        let backend: Box<dyn Backend + Send> = match (cell, context) {
+            (Cell::Verdicts, Some(context)) => {
+                Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?)
+            }
+            (_, Some(_)) => {
+                return Err(Error::NoKernel { what: format!("the remoteness of {rules} on a GPU") });
+            }
+            (Cell::Verdicts, None) => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
+            (Cell::Remoteness8, None) => Box::new(cpu::remoteness::Remoteness::<u8>::new(rules, region)?),
+            (Cell::Remoteness16, None) => Box::new(cpu::remoteness::Remoteness::<u16>::new(rules, region)?),
         };
         Ok(Self { region: region.clone(), backend, adapter, threads: cpu::threads(threads)? })
     }
@@ -164,6 +189,32 @@ impl Solver {
         }
         Ok(summary)
     }
+}
+
+/// What the cells for a quantity hold.
+fn cell(rules: &Ruleset, region: &Region, quantity: Quantity) -> Result<Cell> {
+    let max = u64::from(region.max());
+    cell_up_to(rules, region, quantity, max).ok_or_else(|| {
+        let fits = |cap: u64, _| cell_up_to(rules, region, quantity, cap).map(|_| 0);
+        Error::TooLong {
+            max: region.max(),
+            bound: remoteness_bound(rules, max, last_total(region)),
+            largest: largest_cap_within(max, 0, fits).0.unwrap_or(0),
+        }
+    })
+}
+
+/// What they hold in a region like this with another cap; `None` when 16 bits are not enough.
+fn cell_up_to(rules: &Ruleset, region: &Region, quantity: Quantity, cap: u64) -> Option<Cell> {
+    match quantity {
+        Quantity::Verdict => Some(Cell::Verdicts),
+        Quantity::Remoteness => remoteness_cell(rules, cap, last_total(region)),
+    }
+}
+
+/// The greatest total of a region.
+fn last_total(region: &Region) -> u64 {
+    u64::from(region.strata().end) - 1
 }
 
 /// Opens the GPU that the options ask for; `None` for the CPU.

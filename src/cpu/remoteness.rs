@@ -6,8 +6,10 @@
 //! key = ¬k + (k ≫ top bit), or the key of a terminal position if k = 0.
 //!
 //! A row of cells is one value v of x₂; terms that take a stone from x₂ read row v − 1 of their block. The work goes
-//! block by block, a lane group at a time, up the rows of their common window; what row v hands to row v + 1 stays in
-//! a register. The ring of strata and the threads are those of [`stencil`](super::stencil).
+//! block by block, a lane group at a time: a column of such groups, one for each v, gathers the options of one term
+//! after another. Every inner loop then runs along one neighbour block with a fixed stride, which the processor
+//! foresees; row by row over all terms at once it waits for memory instead. The ring of strata and the threads are those
+//! of [`stencil`](super::stencil).
 
 #![allow(
     clippy::inline_always,
@@ -15,10 +17,11 @@
 )]
 
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 
 use multiversion::multiversion;
 
-use super::stencil::{Kernel, Source, Sources, Step, Strata};
+use super::stencil::{Kernel, Sources, Step, Strata};
 use crate::space::{Block, Cell, Cells, Key, Window};
 
 /// The CPU backend for remoteness of take-one games, in keys of type `K`: [`u8`] or [`u16`].
@@ -65,7 +68,7 @@ fn solve_blocks<K: Key, const N: usize>(
     cells: &mut [K],
     start: usize,
 ) -> u64 {
-    let mut sources = Sources::new();
+    let (mut sources, mut column) = (Sources::new(), Vec::new());
     let mut count = 0;
     for &rank in active {
         let block = step.layout.block(rank);
@@ -73,91 +76,131 @@ fn solve_blocks<K: Key, const N: usize>(
         let window = step.layout.window(block.coordinates, step.total, 0);
         let own = &mut cells[block.base - start..];
         count += if step.layout.lane_is_floor() {
-            solve_block::<K, N, true>(step, &block, &window, &sources, own)
+            Solve::<K, N, true> { step, block, window, sources: &sources }.solve(own, &mut column)
         } else {
-            solve_block::<K, N, false>(step, &block, &window, &sources, own)
+            Solve::<K, N, false> { step, block, window, sources: &sources }.solve(own, &mut column)
         };
     }
     count
 }
 
-/// Solves one block. `LANE_FLOOR`: the lane is x₃, so that it bounds x₂ from below.
-#[inline(always)]
-fn solve_block<K: Key, const N: usize, const LANE_FLOOR: bool>(
-    step: &Step<'_, K>,
-    block: &Block<'_>,
-    window: &Window,
-    sources: &Sources<'_, K>,
-    own: &mut [K],
-) -> u64 {
-    let (cap, second_max) = (step.layout.max() as i32, step.layout.second_max() as i32);
-    let (rest, margin) = (window.rest, step.margin as i32);
-    let terminal = K::of(u32::from(step.misere));
-    // All lanes with positions in this stratum, or in the one that the slot held before.
-    let first_lane = (rest - cap - second_max - margin).max(0);
-    let highest = if LANE_FLOOR { rest / 3 } else { rest - 2 * window.floor };
-    let last_lane = highest.min(block.last_lane as i32);
-    let mut count = 0;
-    let mut lane = first_lane & -(N as i32);
-    while lane <= last_lane {
-        let floor = if LANE_FLOOR { lane } else { window.floor };
-        let least = rest - (lane + N as i32 - 1).min(last_lane);
-        let first = floor.max(least - cap - margin);
-        let last = ((rest - lane) / 2).min(second_max);
-        let mut from_below = if first > 0 { below(sources, first as u32 - 1, lane as u32) } else { [K::NONE; N] };
-        let mut at = (first - block.first_row as i32) as usize * block.stride as usize + lane as usize;
-        for second in first..=last {
-            let row = second as u32;
-            let either = best(&sources.either, [K::NONE; N], row, lane as u32);
-            let options = best(&sources.unshifted, max(either, from_below), row, lane as u32);
-            from_below = best(&sources.shifted, either, row, lane as u32);
-            // The positions are those of one interval of lanes.
-            let mut highest = last_lane.min(rest - 2 * second);
-            if LANE_FLOOR {
-                highest = highest.min(second);
+/// One block being solved. `LANE_FLOOR`: the lane is x₃, so that it bounds x₂ from below.
+struct Solve<'a, K, const N: usize, const LANE_FLOOR: bool> {
+    step: &'a Step<'a, K>,
+    block: Block<'a>,
+    window: Window,
+    sources: &'a Sources<'a, K>,
+}
+
+impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR> {
+    /// Solves all lanes with positions in this stratum, or in the one that the slot held before. Returns the number
+    /// of P-positions.
+    #[inline(always)]
+    fn solve(&self, own: &mut [K], column: &mut Vec<[K; N]>) -> u64 {
+        let layout = self.step.layout;
+        let (cap, second_max) = (layout.max() as i32, layout.second_max() as i32);
+        let rest = self.window.rest;
+        let first_lane = (rest - cap - second_max - self.step.margin as i32).max(0);
+        let highest = if LANE_FLOOR { rest / 3 } else { rest - 2 * self.window.floor };
+        let last_lane = highest.min(self.block.last_lane as i32);
+        let mut count = 0;
+        let mut lane = first_lane & -(N as i32);
+        while lane <= last_lane {
+            let floor = if LANE_FLOOR { lane } else { self.window.floor };
+            let least = rest - (lane + N as i32 - 1).min(last_lane);
+            let first = floor.max(least - cap - self.step.margin as i32);
+            let last = ((rest - lane) / 2).min(second_max);
+            if first <= last {
+                count += self.solve_group(own, column, lane, last_lane, first..=last);
             }
-            let keys = clip(options.map(|key| key.after(terminal)), rest - cap - second - lane, highest - lane);
-            own[at..at + N].copy_from_slice(&keys);
-            at += block.stride as usize;
-            count += count_even(keys);
+            lane += N as i32;
         }
-        lane += N as i32;
+        count
     }
-    u64::from(count)
+
+    /// Solves the lanes from `lane` on, at most `N` and up to `last_lane`, for these values of x₂.
+    #[inline(always)]
+    fn solve_group(
+        &self,
+        own: &mut [K],
+        column: &mut Vec<[K; N]>,
+        lane: i32,
+        last_lane: i32,
+        seconds: RangeInclusive<i32>,
+    ) -> u64 {
+        let first = *seconds.start() as u32;
+        let rows = seconds.size_hint().0;
+        column.clear();
+        column.resize(rows, [K::NONE; N]);
+        self.best_options(column, first, lane as u32);
+        let rest = self.window.rest;
+        let terminal = K::of(u32::from(self.step.misere));
+        let (mut count, mut even) = (0, [K::NONE; N]);
+        let at = (first - self.block.first_row) as usize * self.block.stride as usize + lane as usize;
+        let own = own[at..].chunks_mut(self.block.stride as usize);
+        for ((second, options), own) in seconds.zip(&*column).zip(own) {
+            // The positions of a row are those of one interval of lanes.
+            let first = rest - self.step.layout.max() as i32 - second;
+            let mut last = last_lane.min(rest - 2 * second);
+            if LANE_FLOOR {
+                last = last.min(second);
+            }
+            let keys = clip(options.map(|key| key.after(terminal)), first - lane, last - lane);
+            own[..N].copy_from_slice(&keys);
+            even = std::array::from_fn(|i| keys[i].count_even(even[i]));
+            // Before the narrowest counter is full.
+            if second % 128 == 127 {
+                count += sum(std::mem::replace(&mut even, [K::NONE; N]));
+            }
+        }
+        count + sum(even)
+    }
+
+    /// The greatest key of all options in each cell of a column, whose first value of x₂ is `first`.
+    #[inline(always)]
+    fn best_options(&self, column: &mut [[K; N]], first: u32, lane: u32) {
+        for source in &self.sources.unshifted {
+            for (keys, options) in column.iter_mut().zip(source.column(first, lane)) {
+                *keys = greater(*keys, *options);
+            }
+        }
+        for source in &self.sources.either {
+            let mut below = source.row_below(first, lane);
+            for (keys, options) in column.iter_mut().zip(source.column(first, lane)) {
+                *keys = greater(*keys, greater(*options, below));
+                below = *options;
+            }
+        }
+        for source in &self.sources.shifted {
+            let mut below = source.row_below(first, lane);
+            for (keys, options) in column.iter_mut().zip(source.column(first, lane)) {
+                *keys = greater(*keys, below);
+                below = *options;
+            }
+        }
+    }
 }
 
-/// The greatest keys of all these sources in one row and group of lanes, and of `keys`.
 #[inline(always)]
-fn best<K: Key, const N: usize>(sources: &[Source<'_, K>], keys: [K; N], row: u32, lane: u32) -> [K; N] {
-    sources.iter().fold(keys, |keys, source| max(keys, source.load(row, lane)))
-}
-
-/// What the row `row` hands to the one above, where there is such a row.
-#[inline(always)]
-fn below<K: Key, const N: usize>(sources: &Sources<'_, K>, row: u32, lane: u32) -> [K; N] {
-    sources.below(row).fold([K::NONE; N], |keys, source| max(keys, source.load(row, lane)))
-}
-
-#[inline(always)]
-fn max<K: Key, const N: usize>(a: [K; N], b: [K; N]) -> [K; N] {
+fn greater<K: Key, const N: usize>(a: [K; N], b: [K; N]) -> [K; N] {
     std::array::from_fn(|i| a[i].max(b[i]))
 }
 
 /// The keys of the lanes `first ..= last` of a group, none in the others.
 #[inline(always)]
 fn clip<K: Key, const N: usize>(keys: [K; N], first: i32, last: i32) -> [K; N] {
-    let first = first.clamp(0, N as i32);
-    let lanes = (last + 1).clamp(first, N as i32) - first;
-    let (first, lanes) = (K::small(first as u32), K::small(lanes as u32));
-    std::array::from_fn(|i| {
-        if K::small(i as u32).wrapping_minus(first) < lanes { keys[i] } else { K::NONE }
-    })
+    // Masks come from a table: compared with lane numbers, lane 0 compiles to other code than its neighbours do.
+    let mask = |at: i32| -> [K; N] {
+        *K::MASKS[at as usize..].first_chunk().expect("the table has a group beyond its greatest index")
+    };
+    let group = N as i32;
+    let from_first = mask(group - first.clamp(0, group));
+    let to_last = mask(2 * group - (last + 1).clamp(0, group));
+    std::array::from_fn(|i| keys[i] & from_first[i] & to_last[i])
 }
 
-/// How many keys have their top bit set. A lane group has 32 bytes.
+/// What all lanes have counted.
 #[inline(always)]
-fn count_even<K: Key, const N: usize>(keys: [K; N]) -> u32 {
-    let bytes: &[u8] = bytemuck::cast_slice(&keys);
-    let top = u64::from_ne_bytes(bytemuck::cast_slice(&[K::EVEN; N])[..8].try_into().unwrap());
-    bytes.chunks_exact(8).map(|w| (u64::from_ne_bytes(w.try_into().unwrap()) & top).count_ones()).sum()
+fn sum<K: Key, const N: usize>(counts: [K; N]) -> u64 {
+    counts.into_iter().map(Into::<u32>::into).sum::<u32>().into()
 }

@@ -10,6 +10,8 @@
     reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
 )]
 
+use bytemuck::Pod;
+
 use crate::backend::{Backend, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
@@ -165,7 +167,7 @@ pub(super) struct Source<'a, C> {
     cells: &'a [C],
     stride: u32,
     /// The first row that there is.
-    pub first_row: u32,
+    first_row: u32,
 }
 
 impl<C: Copy> Source<'_, C> {
@@ -174,6 +176,21 @@ impl<C: Copy> Source<'_, C> {
     pub fn load<const N: usize>(&self, row: u32, lane: u32) -> [C; N] {
         let at = ((row - self.first_row) * self.stride + lane) as usize;
         *self.cells[at..].first_chunk().expect("a slot ends in a lane group of zeros")
+    }
+}
+
+impl<C: Pod> Source<'_, C> {
+    /// The cells of the group of `N` lanes from `lane` on, row by row from `row` on.
+    #[inline(always)]
+    pub fn column<const N: usize>(&self, row: u32, lane: u32) -> impl Iterator<Item = &[C; N]> {
+        let at = ((row - self.first_row) * self.stride + lane) as usize;
+        self.cells[at..].chunks(self.stride as usize).map_while(|cells| cells.first_chunk())
+    }
+
+    /// The cells of a group in the row below `row`; zeros where there is none.
+    #[inline(always)]
+    pub fn row_below<const N: usize>(&self, row: u32, lane: u32) -> [C; N] {
+        if row > self.first_row { self.load(row - 1, lane) } else { [C::zeroed(); N] }
     }
 }
 

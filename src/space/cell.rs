@@ -11,6 +11,14 @@
 //! The top bit says that R is even: a P-position. With best key k over all options, the key of R + 1 is
 //! ¬k + (k ≫ top bit), for either parity; without an option, k = 0, that is the key of R = 0, as normal play has it.
 
+#![allow(
+    clippy::inline_always,
+    reason = "multiversion compiles a kernel for each instruction set, with what is inlined into it"
+)]
+
+use std::fmt::Debug;
+use std::ops::BitAnd;
+
 use bytemuck::Pod;
 
 use super::LANE_GROUP;
@@ -65,13 +73,13 @@ impl Cell {
 }
 
 /// An unsigned integer that holds a remoteness; the module says how.
-pub trait Key: Pod + Ord + Send + Sync {
+pub trait Key: Pod + Ord + BitAnd<Output = Self> + Into<u32> + Debug + Send + Sync {
     /// The cell that holds one.
     const CELL: Cell;
     /// The key of no position, below all others.
     const NONE: Self;
-    /// The top bit, which says that R is even.
-    const EVEN: Self;
+    /// A lane group of zeros, one of ones, and one of zeros: its slices are the masks of intervals of lanes.
+    const MASKS: &'static [Self];
 
     /// The key of a remoteness: at most 254 for 8 bits, 65,534 for 16.
     fn of(remoteness: u32) -> Self;
@@ -82,11 +90,15 @@ pub trait Key: Pod + Ord + Send + Sync {
     /// Whether R is even.
     fn is_p(self) -> bool;
 
-    /// A
-    fn small(n: u32) -> Self;
-    /// B
-    fn wrapping_minus(self, o: Self) -> Self;
+    /// The key as a signed number: (R + 1)/2 for odd R, −1 − R/2 for even R. What occurs is then one interval around 0.
+    fn signed(self) -> i32;
+
+    /// `count` plus 1 if R is even.
+    #[must_use]
+    fn count_even(self, count: Self) -> Self;
+
     /// The key of a position whose best option has this key, or `terminal` if there is no option.
+    #[must_use]
     fn after(self, terminal: Self) -> Self;
 }
 
@@ -95,7 +107,11 @@ macro_rules! key {
         impl Key for $type {
             const CELL: Cell = $cell;
             const NONE: Self = 0;
-            const EVEN: Self = 1 << (Self::BITS - 1);
+            const MASKS: &'static [Self] = {
+                const GROUP: usize = $cell.group() as usize;
+                const MASKS: [[$type; GROUP]; 3] = [[0; GROUP], [<$type>::MAX; GROUP], [0; GROUP]];
+                MASKS.as_flattened()
+            };
 
             fn of(remoteness: u32) -> Self {
                 let half = remoteness.div_ceil(2) as Self;
@@ -109,13 +125,19 @@ macro_rules! key {
 
             #[inline]
             fn is_p(self) -> bool {
-                self & Self::EVEN != 0
+                self >> (Self::BITS - 1) == 1
+            }
+
+            #[inline]
+            fn signed(self) -> i32 {
+                i32::from(self.cast_signed())
             }
 
             #[inline(always)]
-            fn small(n: u32) -> Self { n as Self }
-            #[inline(always)]
-            fn wrapping_minus(self, o: Self) -> Self { self.wrapping_sub(o) }
+            fn count_even(self, count: Self) -> Self {
+                count.wrapping_add(self >> (Self::BITS - 1))
+            }
+
             #[inline(always)]
             fn after(self, terminal: Self) -> Self {
                 let next = (!self).wrapping_add(self >> (Self::BITS - 1));
@@ -172,6 +194,8 @@ mod tests {
             let key = K::of(remoteness);
             assert!(key != K::NONE && key.remoteness() == remoteness);
             assert_eq!(key.is_p(), remoteness % 2 == 0);
+            let half = remoteness.div_ceil(2) as i32;
+            assert_eq!(key.signed(), if key.is_p() { -1 - half } else { half });
         }
         let sample = [0, 1, 2, 3, 4, 5, 8, 9, 100, 101, most - 3, most - 2, most - 1];
         for terminal in [0, 1] {

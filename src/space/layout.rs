@@ -19,8 +19,8 @@
 //! Games of one and two heaps are solved as three heaps of which the smallest stay empty; with three heaps or
 //! fewer there is one block without coordinates, and the lane itself is x₃.
 
-use super::cell::Cell;
 use super::Region;
+use super::cell::Cell;
 use super::count::binomial;
 use crate::error::{Error, Result};
 
@@ -566,7 +566,8 @@ mod tests {
         let (fits, _) = largest_cap_within(400, needed as u64 - 1, five);
         assert_eq!(fits, Some(399));
         assert_eq!(largest_cap_within(400, 10, five), (None, Some(needed)));
-        let (fits, _) = largest_cap_within(1 << 28, 1 << 34, |cap, limit| layout_bytes(4, cap, Cell::Verdicts, 2, limit));
+        let (fits, _) =
+            largest_cap_within(1 << 28, 1 << 34, |cap, limit| layout_bytes(4, cap, Cell::Verdicts, 2, limit));
         assert!(fits.is_some_and(|cap| (1_000..10_000).contains(&cap)));
     }
 }

@@ -7,6 +7,7 @@
 mod cell;
 mod count;
 mod layout;
+mod length;
 mod order;
 mod region;
 mod stencil;
@@ -15,6 +16,7 @@ mod stratum;
 pub use cell::{Cell, Cells, Key};
 pub use count::count_tuples;
 pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
+pub use length::{remoteness_bound, remoteness_cell};
 pub use region::Region;
 pub use stencil::{Shift, Stencil, Term, TouchMask};
 pub use stratum::{Row, Run, Stratum};

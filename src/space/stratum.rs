@@ -9,8 +9,11 @@ use rayon::prelude::*;
 use super::{Cell, Cells, Key, Layout, Window};
 use crate::game::Position;
 
-/// Blocks whose rows are visited one after another on one thread.
-const BLOCKS_PER_PART: usize = 512;
+/// Positions, about, that are visited one after another on one thread.
+const POSITIONS_PER_PART: u64 = 1 << 17;
+
+/// Blocks visited so at most.
+const BLOCKS_PER_PART: u64 = 512;
 
 /// The verdicts or the remoteness of one stratum in the layout of the kernels, with what is needed to read them.
 #[derive(Clone, Copy)]
@@ -228,7 +231,8 @@ impl<'a> Stratum<'a> {
             }
             value
         };
-        active.par_chunks(BLOCKS_PER_PART).map(fold).collect()
+        let blocks = active.len() as u64 * POSITIONS_PER_PART / self.positions.max(1);
+        active.par_chunks(blocks.clamp(1, BLOCKS_PER_PART) as usize).map(fold).collect()
     }
 
     fn row(&self, rank: u32, window: &Window, lane: i32) -> Row<'a> {
@@ -301,7 +305,8 @@ impl<'a> Stratum<'a> {
         }
         let mut values = Vec::with_capacity(self.positions as usize);
         self.for_each_row(&mut |row| {
-            values.extend((row.first..=row.last).filter_map(|second| row.remoteness(second)).map(|r| r as u16));
+            values
+                .extend((row.first..=row.last).filter_map(|second| row.remoteness(second)).map(|r| r as u16));
         });
         debug_assert_eq!(values.len() as u64, self.positions);
         Some(values)
