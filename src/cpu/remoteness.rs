@@ -93,39 +93,35 @@ struct Solve<'a, K, const N: usize, const LANE_FLOOR: bool> {
 }
 
 impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR> {
-    /// Solves all lanes with positions in this stratum, or in the one that the slot held before. Returns the number
-    /// of P-positions.
+    /// Solves all lanes with positions. Returns the number of P-positions.
     #[inline(always)]
     fn solve(&self, own: &mut [K], column: &mut Vec<[K; N]>) -> u64 {
         let layout = self.step.layout;
         let (cap, second_max) = (layout.max() as i32, layout.second_max() as i32);
         let rest = self.window.rest;
-        let first_lane = (rest - cap - second_max - self.step.margin as i32).max(0);
-        let highest = if LANE_FLOOR { rest / 3 } else { rest - 2 * self.window.floor };
-        let last_lane = highest.min(self.block.last_lane as i32);
+        let last_lane = self.window.last_lane;
         let mut count = 0;
-        let mut lane = first_lane & -(N as i32);
+        let mut lane = self.window.first_lane & -(N as i32);
         while lane <= last_lane {
             let floor = if LANE_FLOOR { lane } else { self.window.floor };
             let least = rest - (lane + N as i32 - 1).min(last_lane);
-            let first = floor.max(least - cap - self.step.margin as i32);
+            let first = floor.max(least - cap);
             let last = ((rest - lane) / 2).min(second_max);
             if first <= last {
-                count += self.solve_group(own, column, lane, last_lane, first..=last);
+                count += self.solve_group(own, column, lane, first..=last);
             }
             lane += N as i32;
         }
         count
     }
 
-    /// Solves the lanes from `lane` on, at most `N` and up to `last_lane`, for these values of x₂.
+    /// Solves the lanes from `lane` on, at most `N`, for these values of x₂.
     #[inline(always)]
     fn solve_group(
         &self,
         own: &mut [K],
         column: &mut Vec<[K; N]>,
         lane: i32,
-        last_lane: i32,
         seconds: RangeInclusive<i32>,
     ) -> u64 {
         let first = *seconds.start() as u32;
@@ -141,7 +137,7 @@ impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR>
         for ((second, options), own) in seconds.zip(&*column).zip(own) {
             // The positions of a row are those of one interval of lanes.
             let first = rest - self.step.layout.max() as i32 - second;
-            let mut last = last_lane.min(rest - 2 * second);
+            let mut last = self.window.last_lane.min(rest - 2 * second);
             if LANE_FLOOR {
                 last = last.min(second);
             }

@@ -2,8 +2,7 @@
 //! neighbour blocks that the terms of a stencil read.
 //!
 //! Only the last `depth` strata are needed, so a ring of depth + 1 slots holds them and memory does not grow with
-//! the number of strata. A slot must come out zero where the old stratum's window was and the new one is not, so a
-//! kernel also runs over the window of depth + 1 strata ago.
+//! the number of strata. What a slot held before need not be cleared: the module of [`Layout`] says why.
 
 #![allow(
     clippy::inline_always,
@@ -43,6 +42,8 @@ pub struct Strata<K: Kernel> {
     stencil: Stencil,
     /// Slot `total % ring.len()` holds stratum `total`.
     ring: Vec<Vec<K::Cell>>,
+    /// Whether the ring is as it was allocated: all zero.
+    fresh: bool,
 }
 
 impl<K: Kernel> Strata<K> {
@@ -54,7 +55,7 @@ impl<K: Kernel> Strata<K> {
         let layout = Layout::with_cells(region, K::CELL)?;
         let stencil = Stencil::new(rules, &layout);
         let ring = vec![vec![K::Cell::default(); layout.cells()]; stencil.depth() as usize + 1];
-        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring })
+        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring, fresh: true })
     }
 
     /// Takes the slot that stratum `total` goes to out of the ring.
@@ -77,18 +78,16 @@ impl<K: Kernel> Strata<K> {
                 touches.contains(touch).then(|| self.ring[slot].as_slice())
             })
             .collect::<Vec<_>>();
-        let margin = self.ring.len() as u32;
         let step = Step {
             layout: &self.layout,
             stencil: &self.stencil,
             sources,
             total,
-            margin,
             misere: self.rules.misere,
             least_nonempty: Stencil::least_nonempty(&self.rules, touches),
         };
         let mut active = Vec::new();
-        self.layout.active_blocks(total, margin, &mut active);
+        self.layout.active_blocks(total, &mut active);
         step.split::<K>(&active, cells, 0)
     }
 
@@ -102,6 +101,9 @@ impl<K: Kernel> Strata<K> {
 
 impl<K: Kernel> Backend for Strata<K> {
     fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        if !std::mem::replace(&mut self.fresh, false) {
+            self.ring.iter_mut().for_each(|slot| slot.fill(K::Cell::default()));
+        }
         let mut solved: Option<(u32, u64)> = None;
         for total in self.region.strata() {
             // One stratum is read by the observers while the next is being solved.
@@ -135,8 +137,6 @@ pub struct Step<'a, C> {
     pub sources: Vec<Option<&'a [C]>>,
     /// The total of the stratum being solved.
     pub total: u32,
-    /// How many strata ago the slot was last used.
-    pub margin: u32,
     /// Whether the player without a move wins.
     pub misere: bool,
     /// Positions with fewer nonempty heaps are terminal and N.

@@ -75,10 +75,8 @@ fn solve_block<const LANE_FLOOR: bool>(
     own: &mut [u32],
 ) -> u64 {
     let (cap, second_max) = (step.layout.max() as i32, step.layout.second_max() as i32);
-    let margin = step.margin as i32;
     let floor = block.coordinates.first().map_or(0, |&x| i32::from(x));
-    // All lanes with positions in this stratum, or in the one that the slot held before.
-    let first_lane = (window.rest - cap - second_max - margin).max(0);
+    let first_lane = (window.rest - cap - second_max).max(0);
     let highest = if LANE_FLOOR { window.rest / 3 } else { window.rest - 2 * floor };
     let last_lane = highest.min(block.last_lane as i32);
     let second_mask = if step.layout.heaps() == 1 { 1 } else { u32::MAX };
@@ -88,7 +86,7 @@ fn solve_block<const LANE_FLOOR: bool>(
         let most = window.rest - lane;
         let least = window.rest - (lane + GROUP as i32 - 1).min(last_lane);
         let group_floor = if LANE_FLOOR { lane } else { floor };
-        let first_word = group_floor.max(least - cap - margin) / 32;
+        let first_word = group_floor.max(least - cap) / 32;
         let last_word = (most / 2).min(second_max) / 32;
         let lane_mask = lanes_between(window.first_lane - lane, window.last_lane - lane);
         // The bit below a word matters only where its bit 0 is a position.

@@ -164,7 +164,7 @@ impl TakeOne {
     /// The dispatches that solve a stratum, and the slabs that it has positions in.
     fn dispatches(&self, total: u32, active: &mut Vec<u32>) -> (Vec<Dispatch>, Range<usize>) {
         active.clear();
-        self.layout.active_blocks(total, self.cells.slots as u32, active);
+        self.layout.active_blocks(total, active);
         let step = self.step(total);
         let mut dispatches = Vec::new();
         let mut slabs: Option<Range<usize>> = None;

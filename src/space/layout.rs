@@ -16,6 +16,11 @@
 //! unsorted or negative neighbour lands on a zero and drops out of an OR (of a maximum, for remoteness), and ties need
 //! no special case, since the sorted twin of a dropped move is in the stencil too.
 //!
+//! Memory that held an earlier stratum may be used for the next without being cleared, if it was zero before the first
+//! one. As totals rise, windows move up: what an earlier stratum leaves outside the new window is below it, where
+//! x₁ would be above the cap, and no move leads there, as moves make heaps smaller. Above the window, where unsorted
+//! neighbours are, there has been no position yet.
+//!
 //! Games of one and two heaps are solved as three heaps of which the smallest stay empty; with three heaps or
 //! fewer there is one block without coordinates, and the lane itself is x₃.
 
@@ -324,10 +329,10 @@ impl Layout {
         (first, (window.rest / 2).min(self.second_max() as i32))
     }
 
-    /// Appends the ranks of all blocks that have positions in the stratum or had some up to `margin` strata ago,
-    /// in increasing order. A few without any may be among them.
-    pub fn active_blocks(&self, total: u32, margin: u32, out: &mut Vec<u32>) {
-        let search = Search { layout: self, total: total as i32, slack: self.reach() + margin as i32 };
+    /// Appends the ranks of all blocks that have positions in the stratum, in increasing order. A few without any may
+    /// be among them.
+    pub fn active_blocks(&self, total: u32, out: &mut Vec<u32>) {
+        let search = Search { layout: self, total: total as i32, slack: self.reach() };
         search.extend(0, 0, 0, 0, self.max as i32, out);
     }
 }
@@ -336,7 +341,7 @@ impl Layout {
 struct Search<'a> {
     layout: &'a Layout,
     total: i32,
-    /// The most stones that x₁ and x₂ may hold together, with the margin.
+    /// The most stones that x₁ and x₂ may hold together.
     slack: i32,
 }
 
@@ -518,7 +523,7 @@ mod tests {
             let (region, layout) = layout(heaps, max);
             for total in region.strata() {
                 let mut active = Vec::new();
-                layout.active_blocks(total, 0, &mut active);
+                layout.active_blocks(total, &mut active);
                 assert!(active.is_sorted_by(|a, b| a < b));
                 let (mut by_lanes, mut by_rows) = (0, 0);
                 for rank in 0..layout.blocks() as u32 {
@@ -547,7 +552,7 @@ mod tests {
         let (mut listed, mut needed) = (0, 0);
         for total in region.strata() {
             let mut active = Vec::new();
-            layout.active_blocks(total, 0, &mut active);
+            layout.active_blocks(total, &mut active);
             listed += active.len();
             needed += active
                 .iter()

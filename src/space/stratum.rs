@@ -220,7 +220,7 @@ impl<'a> Stratum<'a> {
         visit: impl Fn(&mut T, u32, &Window) + Sync,
     ) -> Vec<T> {
         let mut active = Vec::new();
-        self.layout.active_blocks(self.total, 0, &mut active);
+        self.layout.active_blocks(self.total, &mut active);
         let fold = |blocks: &[u32]| {
             let mut value = new();
             for &rank in blocks {
