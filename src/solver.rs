@@ -8,7 +8,7 @@ use crate::cpu;
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 use crate::gpu;
-use crate::space::{Region, Stratum, largest_cap_within};
+use crate::space::{Region, Stratum, largest_cap_within, layout_bytes};
 
 /// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
 const WORTH_A_GPU: u64 = 200_000_000;
@@ -86,26 +86,31 @@ impl Solver {
     /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::Memory`] for a region that does not fit, and
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
-        if !matches!(rules.take, Take::One | Take::UpTo(1)) {
-            return Err(Error::NoKernel { what: rules.to_string() });
-        }
+        let kernel = Kernel::of(rules)?;
         let threads = if options.threads == 0 {
             std::thread::available_parallelism().map_or(1, usize::from)
         } else {
             options.threads
         };
         let context = open_gpu(region, options)?;
-        let on_host = match &context {
+        let place = match &context {
             // A device that computes on the CPU takes its memory from the same place.
-            Some(context) if context.summary.software => rules.touch_most + 1 + gpu::STAGING_SLOTS,
-            Some(_) => gpu::STAGING_SLOTS,
-            None => rules.touch_most + 1,
+            Some(context) if context.summary.software => Place::SoftwareGpu,
+            Some(_) => Place::Gpu,
+            None => Place::Cpu,
         };
-        check_memory(region, on_host, options.memory)?;
+        let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, cap, place, limit);
+        check_memory(region, bytes, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
-        let backend: Box<dyn Backend> = match context {
-            Some(context) => Box::new(gpu::take_one::TakeOne::new(context, rules, region)?),
-            None => Box::new(cpu::take_one::TakeOne::new(rules, region, cpu::threads(threads)?)?),
+        let backend: Box<dyn Backend> = match (kernel, context) {
+            (Kernel::TakeOne, Some(context)) => {
+                Box::new(gpu::take_one::TakeOne::new(context, rules, region)?)
+            }
+            (Kernel::TakeOne, None) => {
+                Box::new(cpu::take_one::TakeOne::new(rules, region, cpu::threads(threads)?)?)
+            }
+            (Kernel::Sieve, Some(_)) => return Err(Error::NoKernel { what: format!("{rules} on a GPU") }),
+            (Kernel::Sieve, None) => Box::new(cpu::sieve::Sieve::new(rules, region, cpu::threads(threads)?)?),
         };
         Ok(Self { region: region.clone(), backend, adapter, threads })
     }
@@ -162,6 +167,46 @@ impl Solver {
     }
 }
 
+/// The kernels, by the kind of move they know.
+#[derive(Clone, Copy)]
+enum Kernel {
+    /// One stone from each of several heaps.
+    TakeOne,
+    /// Any number of stones from one heap.
+    Sieve,
+}
+
+/// Where a kernel runs.
+#[derive(Clone, Copy)]
+enum Place {
+    Cpu,
+    SoftwareGpu,
+    Gpu,
+}
+
+impl Kernel {
+    fn of(rules: &Ruleset) -> Result<Self> {
+        match (rules.take, rules.touch_most) {
+            (Take::One | Take::UpTo(1), _) => Ok(Self::TakeOne),
+            (Take::Any, 1) => Ok(Self::Sieve),
+            _ => Err(Error::NoKernel { what: rules.to_string() }),
+        }
+    }
+
+    /// Bytes of this machine's memory for a region with this cap; `None` when they are more than `limit`.
+    fn host_bytes(self, rules: &Ruleset, cap: u64, place: Place, limit: u128) -> Option<u128> {
+        let ring = rules.touch_most + 1;
+        match (self, place) {
+            (Self::TakeOne, Place::Cpu) => layout_bytes(rules.heaps, cap, ring, limit),
+            (Self::TakeOne, Place::SoftwareGpu) => {
+                layout_bytes(rules.heaps, cap, ring + gpu::STAGING_SLOTS, limit)
+            }
+            (_, Place::Gpu) => layout_bytes(rules.heaps, cap, gpu::STAGING_SLOTS, limit),
+            (Self::Sieve, _) => cpu::sieve::Sieve::bytes(rules.heaps, cap, limit),
+        }
+    }
+}
+
 /// Opens the GPU that the options ask for; `None` for the CPU.
 fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> {
     let choice = match (options.backend, options.adapter.as_deref()) {
@@ -178,9 +223,14 @@ fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> 
 }
 
 /// Refuses a region whose strata do not fit, and says which would.
-fn check_memory(region: &Region, slots: u32, allowed: Option<u64>) -> Result<()> {
+/// `bytes` gives what a cap needs, as for [`largest_cap_within`].
+fn check_memory(
+    region: &Region,
+    bytes: impl Fn(u64, u128) -> Option<u128>,
+    allowed: Option<u64>,
+) -> Result<()> {
     let available = allowed.unwrap_or_else(free_memory);
-    let (fits, needed) = largest_cap_within(region.heaps(), u64::from(region.max()), slots, available);
+    let (fits, needed) = largest_cap_within(u64::from(region.max()), available, bytes);
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }

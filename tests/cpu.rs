@@ -5,11 +5,35 @@ mod common;
 use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
+use nimstrata::cpu::sieve::Sieve;
 use nimstrata::cpu::take_one::TakeOne;
+use nimstrata::space::Stratum;
 use proptest::prelude::*;
 
 fn threads() -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+}
+
+/// The canonical bitmaps of all strata that a backend solves.
+fn solve(backend: &mut dyn Backend) -> Vec<Vec<u8>> {
+    let mut solved = Vec::new();
+    let mut keep = |stratum: &Stratum<'_>| {
+        solved.push(common::canonical(stratum));
+        ControlFlow::Continue(())
+    };
+    backend.run(true, &mut keep).unwrap();
+    solved
+}
+
+/// The P-positions of each stratum, counted without reading any back.
+fn count(backend: &mut dyn Backend) -> Vec<u64> {
+    let mut counts = Vec::new();
+    let mut keep = |stratum: &Stratum<'_>| {
+        counts.push(stratum.p_positions);
+        ControlFlow::Continue(())
+    };
+    backend.run(false, &mut keep).unwrap();
+    counts
 }
 
 proptest! {
@@ -17,13 +41,16 @@ proptest! {
 
     #[test]
     fn take_one_twin_agrees_with_the_oracle(case in common::take_one_case()) {
+        let mut twin = TakeOne::new(&case.rules, &case.region, threads()).unwrap();
+        prop_assert_eq!(solve(&mut twin), common::oracle_bitmaps(&case));
+    }
+
+    #[test]
+    fn sieve_twin_agrees_with_the_oracle(case in common::single_heap_case()) {
+        let mut twin = Sieve::new(&case.rules, &case.region, threads()).unwrap();
         let expected = common::oracle_bitmaps(&case);
-        let mut solver = TakeOne::new(&case.rules, &case.region, threads()).unwrap();
-        let mut solved = Vec::new();
-        solver.run(true, &mut |stratum| {
-            solved.push(common::canonical(stratum));
-            ControlFlow::Continue(())
-        }).unwrap();
-        prop_assert_eq!(solved, expected);
+        let ones = |bitmap: &Vec<u8>| bitmap.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
+        prop_assert_eq!(count(&mut twin), expected.iter().map(ones).collect::<Vec<_>>());
+        prop_assert_eq!(solve(&mut twin), expected);
     }
 }

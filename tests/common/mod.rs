@@ -6,7 +6,7 @@ use nimstrata::oracle;
 use nimstrata::space::{Region, Stratum};
 use proptest::prelude::*;
 
-/// A take-one ruleset with a region small enough for the oracle.
+/// A ruleset with a region small enough for the oracle.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub rules: Ruleset,
@@ -43,7 +43,14 @@ fn heaps_and_cap() -> impl Strategy<Value = (u32, u64)> {
 }
 
 pub fn take_one_case() -> impl Strategy<Value = Case> {
-    (heaps_and_cap(), forbidden_totals(), any::<bool>(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u32..9)
+    (
+        heaps_and_cap(),
+        forbidden_totals(),
+        any::<bool>(),
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+        0u32..9,
+    )
         .prop_map(|((heaps, cap), forbidden, misere, one, other, cut)| {
             let (one, other) = (1 + one.index(heaps as usize) as u32, 1 + other.index(heaps as usize) as u32);
             let rules = Ruleset::touching(heaps, one.min(other), one.max(other), Take::One)
@@ -55,6 +62,20 @@ pub fn take_one_case() -> impl Strategy<Value = Case> {
             let region = if cut == 0 { region.up_to_total(u64::from(heaps) * cap * 2 / 3) } else { region };
             Case { rules, region }
         })
+}
+
+/// A ruleset of moves of any size from one heap, with a region small enough for the oracle.
+pub fn single_heap_case() -> impl Strategy<Value = Case> {
+    (heaps_and_cap(), forbidden_totals(), any::<bool>(), 0u32..9).prop_map(
+        |((heaps, cap), forbidden, misere, cut)| {
+            let rules =
+                Ruleset::forbidden_total_size(heaps).unwrap().with_forbidden(forbidden).with_misere(misere);
+            let region = Region::new(heaps, cap).unwrap();
+            // Now and then only the lower part of a region.
+            let region = if cut == 0 { region.up_to_total(u64::from(heaps) * cap * 2 / 3) } else { region };
+            Case { rules, region }
+        },
+    )
 }
 
 /// The oracle's verdicts of every stratum, as canonical bitmaps.
