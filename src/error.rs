@@ -62,6 +62,22 @@ pub enum Error {
         /// The modulus given.
         modulus: u32,
     },
+    /// A claim that is not in the table.
+    #[error("no claim is called {name:?}; there are: {}", .known.join(", "))]
+    UnknownClaim {
+        /// The name given.
+        name: String,
+        /// All names there are.
+        known: Vec<&'static str>,
+    },
+    /// A claim that says nothing about the game asked for.
+    #[error("{claim} cannot be checked so: {reason}")]
+    ClaimCase {
+        /// The claim's name.
+        claim: &'static str,
+        /// What does not fit, and what would.
+        reason: String,
+    },
     /// The solver's kernels do not cover this kind of take.
     #[error("no kernel solves {what}; the oracle does, for small regions")]
     NoKernel {
@@ -142,6 +158,8 @@ impl Error {
             | Self::PositionHeaps { .. }
             | Self::Region { .. }
             | Self::Modulus { .. }
+            | Self::UnknownClaim { .. }
+            | Self::ClaimCase { .. }
             | Self::NoKernel { .. } => 2,
             Self::Memory { .. }
             | Self::NoAdapter
