@@ -78,6 +78,14 @@ pub enum Error {
         /// What does not fit, and what would.
         reason: String,
     },
+    /// A file name that does not tell what to write.
+    #[error("cannot tell what kind of file {} should be: give it a name that ends in {known}", .path.display())]
+    Format {
+        /// The name given.
+        path: std::path::PathBuf,
+        /// The endings that are known.
+        known: &'static str,
+    },
     /// The solver's kernels do not cover this kind of take.
     #[error("no kernel solves {what}; the oracle does, for small regions")]
     NoKernel {
@@ -159,6 +167,7 @@ impl Error {
             | Self::Region { .. }
             | Self::Modulus { .. }
             | Self::UnknownClaim { .. }
+            | Self::Format { .. }
             | Self::ClaimCase { .. }
             | Self::NoKernel { .. } => 2,
             Self::Memory { .. }

@@ -56,6 +56,9 @@ pub struct Progress {
     pub positions: u64,
 }
 
+/// Called after each solved stratum; [`ControlFlow::Break`] stops the run.
+pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'a;
+
 /// What a finished run found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -141,7 +144,7 @@ impl Solver {
     pub fn run(
         &mut self,
         observers: &mut [&mut dyn Observer],
-        watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+        watch: &mut Watch<'_>,
     ) -> Result<Summary> {
         let mut summary = Summary::default();
         let mut stopped = false;

@@ -1,4 +1,8 @@
 //! Groups of lanes, the unit in which the CPU kernels work, and the masks that cut windows out of them.
+#![allow(
+    clippy::inline_always,
+    reason = "inlined into the multiversioned entry point, or it loses its target features"
+)]
 
 use crate::space::LANE_GROUP;
 

@@ -16,6 +16,10 @@
 //!
 //! A position is terminal exactly when its largest heap x₁ is smaller than the distance down to the nearest allowed
 //! total. In normal play it comes out P by itself, in misère play x₂ ≤ x₁ + x₂ − distance keeps it out of the window.
+#![allow(
+    clippy::inline_always,
+    reason = "inlined into the multiversioned entry point, or it loses its target features"
+)]
 
 use std::ops::Range;
 

@@ -3,42 +3,12 @@
 //! For three heaps f(x,y) ≤ x + y + 1 is claimed, so all completions of heaps up to the cap lie among heaps up to
 //! twice the cap and one; that larger box is solved, and f is read from its bitmaps.
 
-use std::collections::BTreeMap;
-
 use super::fts::{about, rules};
-use super::{Case, Finding, Watch};
+use super::{Case, Finding};
+use crate::completion::Completions;
 use crate::error::Result;
-use crate::game::Position;
-use crate::solver::{Observer, Options, Solver};
-use crate::space::{Region, Stratum};
-
-/// The completions of every multiset of heaps up to `max`, as far as they were solved.
-struct Completions {
-    max: u32,
-    /// By total and then in canonical order; several where the claim of uniqueness fails.
-    of: BTreeMap<(u64, Position), Vec<u32>>,
-}
-
-impl Observer for Completions {
-    fn observe(&mut self, stratum: &Stratum<'_>) {
-        if stratum.forbidden {
-            return;
-        }
-        let found = stratum.fold_rows(Vec::new, |found, row| {
-            found.extend(row.p_seconds().map(|second| row.position(second)));
-        });
-        for position in found.into_iter().flatten() {
-            let sizes = position.sizes();
-            for (index, &size) in sizes.iter().enumerate() {
-                let others = Position::new([&sizes[..index], &sizes[index + 1..]].concat());
-                let repeated = index > 0 && sizes[index - 1] == size;
-                if !repeated && others.largest() <= self.max {
-                    self.of.entry((others.total(), others)).or_default().push(size);
-                }
-            }
-        }
-    }
-}
+use crate::solver::{Options, Solver, Watch};
+use crate::space::Region;
 
 /// Solves what is needed to complete the multisets of a case.
 fn solve(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Completions, u64)> {
@@ -47,7 +17,7 @@ fn solve(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Compl
     } else {
         Region::new(case.heaps, case.max)?
     };
-    let mut completions = Completions { max: case.max as u32, of: BTreeMap::new() };
+    let mut completions = Completions::new(case.max as u32);
     let summary = Solver::new(&rules(case)?, &region, options)?.run(&mut [&mut completions], watch)?;
     Ok((completions, summary.positions))
 }
@@ -60,8 +30,8 @@ fn solve_three(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<
     let (completions, positions) = solve(case, options, watch)?;
     let size = case.max as usize + 1;
     let mut table = Table { size, f: vec![None; size * size] };
-    for ((_, pair), found) in &completions.of {
-        let (&[x, y], &[z]) = (pair.sizes(), found.as_slice()) else { continue };
+    for (pair, found) in completions.iter() {
+        let (&[x, y], &[z]) = (pair.sizes(), found) else { continue };
         table.f[x as usize * size + y as usize] = Some(z);
         table.f[y as usize * size + x as usize] = Some(z);
     }
@@ -112,14 +82,14 @@ pub(super) fn unique(case: &Case, options: &Options, watch: &mut Watch<'_>) -> R
         for total in 0..=2 * case.max {
             let total = total as u32;
             for pair in Region::new(2, case.max)?.stratum(total) {
-                let found = completions.of.get(&(u64::from(total), pair.clone()));
-                if found.is_none_or(|found| found.len() != 1) {
-                    violations.add(|| format!("{pair} is completed by {:?}", found.unwrap_or(&Vec::new())));
+                let found = completions.of(&pair);
+                if found.len() != 1 {
+                    violations.add(|| format!("{pair} is completed by {found:?}"));
                 }
             }
         }
     } else {
-        for ((_, others), found) in completions.of.iter().filter(|(_, found)| found.len() > 1) {
+        for (others, found) in completions.iter().filter(|(_, found)| found.len() > 1) {
             violations.add(|| format!("{others} is completed by {found:?}"));
         }
     }

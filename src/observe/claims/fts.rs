@@ -2,10 +2,10 @@
 
 use super::completion;
 use super::set::{self, Words, one_by_one, quotients};
-use super::{Case, Claim, Finding, Status, Watch};
+use super::{Case, Claim, Finding, Status};
 use crate::error::{Error, Result};
 use crate::game::{ForbiddenTotals, Ruleset};
-use crate::solver::Options;
+use crate::solver::{Options, Watch};
 use crate::space::{Region, Row};
 
 /// All of them, in the order of the literature.

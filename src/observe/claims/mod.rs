@@ -11,12 +11,11 @@ mod set;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::ControlFlow;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::solver::{Options, Progress};
+use crate::solver::{Options, Watch};
 
 /// How well a claim is founded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,9 +41,6 @@ pub struct Claim {
     cases: fn() -> Vec<Case>,
     check: Check,
 }
-
-/// Called after each solved stratum; can stop the check.
-pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'a;
 
 type Check = fn(&Case, &Options, &mut Watch<'_>) -> Result<Finding>;
 

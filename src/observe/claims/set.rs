@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::game::{Position, Ruleset};
-use crate::observe::claims::{Finding, Watch};
-use crate::solver::{Observer, Options, Solver};
+use crate::observe::claims::Finding;
+use crate::solver::{Observer, Options, Solver, Watch};
 use crate::space::{Region, Row, Stratum};
 
 /// Two words of a row: which of its 32 values of x₂ are claimed to be in P₀, and which in P₁. Values that are not in
