@@ -67,7 +67,8 @@ struct Step {
 @group(0) @binding(4) var<storage, read> active_blocks: array<u32>;
 // A set of axes (bits 0 to 15), whether the lane loses a stone (bit 16), and the number of touched heaps (bits 17 on).
 @group(0) @binding(5) var<storage, read> terms: array<u32>;
-// For each axis and coordinate x, by how much the rank falls from x to x - 1; then where each slab starts.
+// For each axis and coordinate x, by how much the rank falls from x to x - 1; then for each slab where it starts and
+// how long its rows are, in groups of 8 words.
 @group(0) @binding(6) var<storage, read> ranks: array<u32>;
 // The slabs that the dispatch's blocks are in, and the slabs one below each of them. Often the same memory.
 @group(0) @binding(7) var<storage, read_write> own: array<u32>;
@@ -87,12 +88,12 @@ fn last_axis() -> u32 {
     return max(AXES, 1u) - 1u;
 }
 
-fn row_stride(last_lane: u32) -> u32 {
-    return (last_lane + 9u) & ~7u;
+fn slab_start(slab: u32) -> u32 {
+    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab];
 }
 
-fn slab_start(slab: u32) -> u32 {
-    return ranks[AXES * (u32(region.cap) + 1u) + slab];
+fn row_pitch(slab: u32) -> u32 {
+    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab + 1u] * 8u;
 }
 
 // The bits from `bit` on: all for bit <= 0, none for bit >= 32.
@@ -100,14 +101,14 @@ fn at_least(bit: i32) -> u32 {
     return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
 }
 
-// How a block's rows lie in the bound windows.
+// How the rows lie that a block's terms read: those of its own slab, and those of the slab below.
 struct Rows {
-    // Words from one slot to the next, for the block's slab and the slab below.
-    own_pitch: u32,
-    lower_pitch: u32,
-    // Words from one row to the next, in blocks with the same last coordinate and with the one below.
-    wide: u32,
-    narrow: u32,
+    // Words from one slot to the next.
+    own_slot: u32,
+    lower_slot: u32,
+    // Words from one row to the next.
+    own_row: u32,
+    lower_row: u32,
     // Where the task's neighbours start in the workgroup's list.
     neighbours: u32,
 }
@@ -116,17 +117,18 @@ fn rows_of(block: u32, task: u32) -> Rows {
     var rows: Rows;
     rows.neighbours = task << AXES;
     if AXES == 0u {
-        rows.own_pitch = row_stride(u32(region.last_lane));
-        rows.wide = rows.own_pitch * region.slots;
+        // Each row is a slab of its own.
+        rows.own_slot = row_pitch(0u);
+        rows.own_row = rows.own_slot * region.slots;
         return rows;
     }
     let x3 = coordinate(block, 0u);
-    let last = coordinate(block, last_axis());
-    let here = slab_start(x3);
-    rows.own_pitch = (slab_start(x3 + 1u) - here) * 8u;
-    rows.lower_pitch = (here - slab_start(max(x3, 1u) - 1u)) * 8u;
-    rows.wide = row_stride(last);
-    rows.narrow = row_stride(max(last, 1u) - 1u);
+    let below = max(x3, 1u) - 1u;
+    let start = slab_start(x3);
+    rows.own_slot = (slab_start(x3 + 1u) - start) * 8u;
+    rows.lower_slot = (start - slab_start(below)) * 8u;
+    rows.own_row = row_pitch(x3);
+    rows.lower_row = row_pitch(below);
     return rows;
 }
 
@@ -151,11 +153,12 @@ fn neighbour(block: u32, removed: u32, rows: Rows) -> u32 {
             rank -= ranks[axis * (u32(region.cap) + 1u) + x];
         }
     }
-    let stride = select(rows.wide, rows.narrow, ((removed >> last_axis()) & 1u) == 1u);
-    let origin = select(step.own_origin, step.lower_origin, (removed & 1u) == 1u);
+    let below = (removed & 1u) == 1u;
+    let row = select(rows.own_row, rows.lower_row, below);
+    let origin = select(step.own_origin, step.lower_origin, below);
     // A slab of all slots starts at `slots` times its start in one slot.
     let base = bases[rank - step.block_origin] + (region.slots - 1u) * slab_start(x3);
-    return base * 8u - (x3 / 32u) * stride - origin;
+    return base * 8u - (x3 / 32u) * row - origin;
 }
 
 // The OR of the rows that the terms first .. end read, at one word and lane.
@@ -172,13 +175,11 @@ fn gather(first: u32, end: u32, word: u32, lane: u32, rows: Rows) -> u32 {
         if place == NOWHERE {
             continue;
         }
-        let below = (term & 1u) == 1u;
-        let narrow = AXES > 0u && ((term >> last_axis()) & 1u) == 1u;
-        let row = word * select(rows.wide, rows.narrow, narrow) + lane - ((term >> 16u) & 1u);
-        if below {
-            bits |= lower[place + slot * rows.lower_pitch + row];
+        let at = place + lane - ((term >> 16u) & 1u);
+        if (term & 1u) == 1u {
+            bits |= lower[at + slot * rows.lower_slot + word * rows.lower_row];
         } else {
-            bits |= own[place + slot * rows.own_pitch + row];
+            bits |= own[at + slot * rows.own_slot + word * rows.own_row];
         }
     }
     return bits;
@@ -195,25 +196,17 @@ fn first_carry(word: u32, lane: u32, x3: u32, rows: Rows) -> u32 {
         if slot == FORBIDDEN || place == NOWHERE {
             continue;
         }
-        if AXES == 0u {
-            // The word below may be in a window of its own: rows are slabs here.
-            let at = place + slot * rows.own_pitch + word * rows.wide + lane - ((term >> 16u) & 1u);
-            if i32(word) < step.first_word {
-                bits |= lower[at + step.own_origin - step.lower_origin];
-            } else {
-                bits |= own[at];
+        let at = place + lane - ((term >> 16u) & 1u);
+        let own_at = at + slot * rows.own_slot + word * rows.own_row;
+        if AXES == 0u && i32(word) < step.first_word {
+            // The row below the first is in the other window.
+            bits |= lower[own_at + step.own_origin - step.lower_origin];
+        } else if (term & 1u) == 0u {
+            if word >= x3 / 32u {
+                bits |= own[own_at];
             }
-            continue;
-        }
-        let below = (term & 1u) == 1u;
-        let narrow = ((term >> last_axis()) & 1u) == 1u;
-        let row = word * select(rows.wide, rows.narrow, narrow) + lane - ((term >> 16u) & 1u);
-        if below {
-            if word >= (x3 - 1u) / 32u {
-                bits |= lower[place + slot * rows.lower_pitch + row];
-            }
-        } else if word >= x3 / 32u {
-            bits |= own[place + slot * rows.own_pitch + row];
+        } else if word >= (x3 - 1u) / 32u {
+            bits |= lower[at + slot * rows.lower_slot + word * rows.lower_row];
         }
     }
     return bits >> 31u;
@@ -239,7 +232,7 @@ fn solve_lane(lane: i32, rest: i32, x3: u32, floor: i32, covered: bool, place: u
         let shifted = either | gather(region.either_end, region.shifted_end, u32(word), u32(lane), rows);
         let window = at_least(least - 32 * word) & ~at_least(most + 1 - 32 * word);
         let verdict = select(0u, ~(unshifted | (shifted << 1u) | carry) & window, covered);
-        own[place + step.slot * rows.own_pitch + u32(word) * rows.wide + u32(lane)] = verdict;
+        own[place + step.slot * rows.own_slot + u32(word) * rows.own_row + u32(lane)] = verdict;
         carry = shifted >> 31u;
         count += countOneBits(verdict);
     }

@@ -143,9 +143,9 @@ impl Cells {
 fn slab_starts(layout: &Layout) -> Vec<u64> {
     let group = u64::from(LANE_GROUP);
     if layout.lane_is_floor() {
-        let stride = u64::from(layout.block(0).stride);
+        let pitch = u64::from(layout.block(0).pitch);
         let rows = u64::from(layout.second_max() / 32) + 1;
-        return (0..=rows).map(|row| group + row * stride).collect();
+        return (0..=rows).map(|row| group + row * pitch).collect();
     }
     let end = layout.words() - group;
     let start =

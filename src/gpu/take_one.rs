@@ -589,13 +589,16 @@ fn pack_coordinates(layout: &Layout) -> Vec<u32> {
     }
 }
 
-/// By how much a block's rank falls when a coordinate does, for each axis and coordinate; then the starts of slabs.
+/// By how much a block's rank falls when a coordinate does, for each axis and coordinate; then the starts of slabs and
+/// the lengths of their rows, in lane groups.
 fn rank_falls(layout: &Layout, cells: &Cells) -> Vec<u32> {
     let falls = |terms: &Vec<u32>| {
         std::iter::once(0).chain(terms.windows(2).map(|pair| pair[1] - pair[0])).collect::<Vec<_>>()
     };
     let mut table: Vec<u32> = layout.rank_terms().iter().flat_map(falls).collect();
-    table.extend(cells.starts.iter().map(|&start| (start / u64::from(LANE_GROUP)) as u32));
+    let starts = cells.starts.iter().map(|&start| (start / u64::from(LANE_GROUP)) as u32);
+    let pitches = layout.pitches().iter().copied().chain(std::iter::repeat(0));
+    table.extend(starts.zip(pitches).flat_map(|(start, pitch)| [start, pitch]));
     table
 }
 

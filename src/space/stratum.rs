@@ -39,14 +39,14 @@ pub struct Row<'a> {
     words: &'a [u32],
     /// Index of the word for x₂ = 0 … 31, could it be read.
     origin: isize,
-    stride: usize,
+    pitch: usize,
 }
 
 impl Row<'_> {
     /// The verdicts (1 = P) for x₂ = 32·`word` … 32·`word` + 31, zero outside `first ..= last`.
     #[must_use]
     pub fn word(&self, word: u32) -> u32 {
-        self.words[(self.origin + (word as usize * self.stride) as isize) as usize] & self.valid(word)
+        self.words[(self.origin + (word as usize * self.pitch) as isize) as usize] & self.valid(word)
     }
 
     /// Which bits of word `word` are positions of the row.
@@ -103,8 +103,8 @@ impl<'a> Stratum<'a> {
             first: first as u32,
             last: last as u32,
             words: self.words,
-            origin: (block.base + lane as usize) as isize - (block.first_word * block.stride) as isize,
-            stride: block.stride as usize,
+            origin: (block.base + lane as usize) as isize - (block.first_word * block.pitch) as isize,
+            pitch: block.pitch as usize,
         }
     }
 
