@@ -30,7 +30,8 @@ fn losing(words: &[WordCount]) -> Vec<(String, u64)> {
 }
 
 fn subspace(words: &[WordCount]) -> Subspace {
-    let losing = words.iter().filter(|word| word.is_losing()).map(|word| word.word.clone()).collect::<Vec<_>>();
+    let losing =
+        words.iter().filter(|word| word.is_losing()).map(|word| word.word.clone()).collect::<Vec<_>>();
     Subspace::of(&losing, 2).unwrap()
 }
 
@@ -54,16 +55,18 @@ fn four_words_lose_at_five_heaps_width_two() {
     assert_eq!(losing(&words), expected.map(|(word, count)| (word.to_owned(), count)));
     assert_eq!((summary.p_positions, summary.positions), (364, 2_002));
     let three_odd = words.iter().filter(|word| word.word.iter().sum::<u32>() == 3);
-    let (positions, lost) = three_odd.fold((0, 0), |sum, word| (sum.0 + word.positions, sum.1 + word.p_positions));
+    let (positions, lost) =
+        three_odd.fold((0, 0), |sum, word| (sum.0 + word.positions, sum.1 + word.p_positions));
     assert_eq!((positions, lost), (525, 182));
 }
 
 #[test]
 fn the_equations_of_five_heaps_are_those_stated() {
     // a₂ = a₃, a₄ = a₅, a₁ + a₂ + a₄ = 0 at width 2; a₅ = 0 and the others equal at width 3; all equal at width 4.
-    let stated: [&dyn Fn(&[u32]) -> bool; 4] = [
-        &|a| a.iter().sum::<u32>() % 2 == 0,
-        &|a| a[1] == a[2] && a[3] == a[4] && (a[0] + a[1] + a[3]) % 2 == 0,
+    type Rule<'a> = &'a dyn Fn(&[u32]) -> bool;
+    let stated: [Rule<'_>; 4] = [
+        &|a| a.iter().sum::<u32>().is_multiple_of(2),
+        &|a| a[1] == a[2] && a[3] == a[4] && (a[0] + a[1] + a[3]).is_multiple_of(2),
         &|a| a[4] == 0 && a[0] == a[1] && a[1] == a[2] && a[2] == a[3],
         &|a| a.iter().all(|&bit| bit == a[0]),
     ];
@@ -73,7 +76,11 @@ fn the_equations_of_five_heaps_are_those_stated() {
         for number in 0..32u32 {
             let word = (0..5).rev().map(|bit| number >> bit & 1).collect::<Vec<_>>();
             let product = |row: &Vec<u32>| row.iter().zip(&word).map(|(a, b)| a * b).sum::<u32>() % 2;
-            assert_eq!(equations.iter().all(|row| product(row) == 0), stated(&word), "width {width}: {word:?}");
+            assert_eq!(
+                equations.iter().all(|row| product(row) == 0),
+                stated(&word),
+                "width {width}: {word:?}"
+            );
         }
     }
 }
@@ -105,7 +112,7 @@ struct EvenTotals {
 impl Observer for EvenTotals {
     fn observe(&mut self, stratum: &Stratum<'_>) {
         let region = Region::new(5, 20).unwrap();
-        for position in region.stratum(stratum.total).filter(|_| stratum.total % 2 == 0) {
+        for position in region.stratum(stratum.total).filter(|_| stratum.total.is_multiple_of(2)) {
             let word = position.sizes().iter().rev().map(|size| (size % 2).to_string()).collect();
             let counts = self.words.entry(word).or_default();
             counts[usize::from(stratum.is_p(&position).unwrap())] += 1;
