@@ -76,6 +76,7 @@ pub struct Solver {
     region: Region,
     backend: Box<dyn Backend>,
     adapter: Option<String>,
+    software: bool,
     threads: usize,
 }
 
@@ -83,7 +84,7 @@ impl Solver {
     /// Chooses a backend, checks that the region fits its memory, and allocates.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::Memory`] for a region that does not fit, and
+    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::RegionMemory`] for a region that does not fit, and
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
         if !matches!(rules.take, Take::One | Take::UpTo(1)) {
@@ -103,11 +104,12 @@ impl Solver {
         };
         check_memory(region, on_host, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
+        let software = context.as_ref().is_some_and(|context| context.summary.software);
         let backend: Box<dyn Backend> = match context {
             Some(context) => Box::new(gpu::take_one::TakeOne::new(context, rules, region)?),
             None => Box::new(cpu::take_one::TakeOne::new(rules, region, cpu::threads(threads)?)?),
         };
-        Ok(Self { region: region.clone(), backend, adapter, threads })
+        Ok(Self { region: region.clone(), backend, adapter, software, threads })
     }
 
     /// "cpu" or "gpu".
@@ -120,6 +122,12 @@ impl Solver {
     #[must_use]
     pub fn adapter(&self) -> Option<&str> {
         self.adapter.as_deref()
+    }
+
+    /// Whether the GPU adapter is a CPU posing as one.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.software
     }
 
     /// CPU threads used by the CPU backend and by observers.
@@ -184,15 +192,13 @@ fn check_memory(region: &Region, slots: u32, allowed: Option<u64>) -> Result<()>
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }
-    Err(Error::Memory {
-        what: format!("solving {} heaps up to {}", region.heaps(), region.max()),
+    Err(Error::RegionMemory {
+        heaps: region.heaps(),
+        max: region.max(),
         needed,
         available,
         source_of_limit: if allowed.is_some() { "allowed by --memory" } else { "free" },
-        remedy: match fits {
-            Some(cap) => format!("the largest --max that fits is {cap}"),
-            None => "nothing of that many heaps fits".to_owned(),
-        },
+        largest: fits,
     })
 }
 

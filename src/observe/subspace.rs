@@ -30,7 +30,11 @@ impl Subspace {
 /// Whether a modulus is prime, so that residues form a field.
 #[must_use]
 pub fn is_prime(number: u32) -> bool {
-    number >= 2 && (2..).take_while(|divisor| divisor * divisor <= number).all(|divisor| !number.is_multiple_of(divisor))
+    let number = u64::from(number);
+    number >= 2
+        && (2..)
+            .take_while(|divisor| divisor * divisor <= number)
+            .all(|divisor| !number.is_multiple_of(divisor))
 }
 
 /// The reduced row echelon form of the space that the rows span, without zero rows.
@@ -147,5 +151,6 @@ mod tests {
     fn primes() {
         let primes = (0..32).filter(|&number| is_prime(number)).collect::<Vec<_>>();
         assert_eq!(primes, [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31]);
+        assert!(is_prime(4_294_967_291) && !is_prime(u32::MAX));
     }
 }

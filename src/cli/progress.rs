@@ -1,0 +1,86 @@
+//! The progress bar of a solve, on standard error.
+//!
+//! It appears only when a run takes longer than a blink, and only on a terminal. The driver reports after each
+//! stratum; a tick in between keeps the clock going where strata are slow.
+
+use std::io::{self, IsTerminal};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use nimstrata::solver::Progress;
+use nimstrata::space::Region;
+
+use super::{figures, interrupt};
+
+/// Runs that end before this show no bar.
+const DELAY: Duration = Duration::from_millis(300);
+const TICK: Duration = Duration::from_millis(100);
+
+/// A bar that disappears when dropped.
+pub struct Bar {
+    bar: ProgressBar,
+    strata: u64,
+    /// Dropped to call the drawing off; `None` where nothing is ever drawn.
+    drawing: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Bar {
+    /// A bar for a region, not shown yet, and never with `quiet`.
+    pub fn new(region: &Region, quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(region.positions()), ProgressDrawTarget::hidden());
+        bar.set_style(style());
+        let shown = !quiet && io::stderr().is_terminal();
+        Self { strata: u64::from(region.strata().end), drawing: shown.then(|| draw_later(bar.clone())), bar }
+    }
+
+    /// Moves the bar to where the run is.
+    pub fn update(&self, progress: &Progress) {
+        if self.drawing.is_some() {
+            let (done, all) = (figures::grouped(progress.strata), figures::grouped(self.strata));
+            self.bar.set_message(format!("{done} of {all} strata"));
+            self.bar.set_position(progress.positions);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some((wanted, thread)) = self.drawing.take() {
+            drop(wanted);
+            // It neither panics nor outlives the wait.
+            let _ = thread.join();
+            self.bar.finish_and_clear();
+        }
+    }
+}
+
+fn draw_later(bar: ProgressBar) -> (Sender<()>, JoinHandle<()>) {
+    let (wanted, called_off) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        if called_off.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+        }
+    });
+    (wanted, thread)
+}
+
+fn style() -> ProgressStyle {
+    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let _ = out.write_str(&figures::rate(state.per_sec()));
+    };
+    let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let _ = if interrupt::asked() {
+            out.write_str("stopping after this stratum, Ctrl-C again stops now")
+        } else {
+            write!(out, "{} left", figures::time(Duration::from_secs(state.eta().as_secs().max(1))))
+        };
+    };
+    ProgressStyle::with_template("{percent:>3} % {bar:24} {msg}, {rate}, {left}")
+        .expect("the template is well formed")
+        .with_key("rate", rate)
+        .with_key("left", left)
+        .progress_chars("━╸─")
+}
