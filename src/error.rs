@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A game needs at least one heap, and the kernels' stencils grow as 2^heaps.
-    #[error("a game of {heaps} heaps is out of range: give 1 to {most} heaps")]
+    #[error("a game of {} is out of range: give 1 to {most} heaps", in_heaps(*.heaps))]
     Heaps {
         /// The number of heaps given.
         heaps: u32,
@@ -19,7 +19,8 @@ pub enum Error {
     },
     /// A width must name how many different heaps a move touches.
     #[error(
-        "--width {width} is out of range: a move in a game of {heaps} heaps touches 1 to {heaps} of them"
+        "--width {width} is out of range: a move in a game of {} touches 1 to {heaps} of them",
+        in_heaps(*.heaps)
     )]
     Width {
         /// The width given.
@@ -59,7 +60,7 @@ pub enum Error {
         heaps: u32,
     },
     /// A position whose region cannot be counted.
-    #[error("the position {position} is too large: with {heaps} heaps, the largest can be up to {largest}")]
+    #[error("the position {position} is too large: with {}, the largest can be up to {largest}", in_heaps(*.heaps))]
     PositionSize {
         /// The position.
         position: String,
@@ -93,7 +94,7 @@ pub enum Error {
         what: String,
     },
     /// A region whose strata need more memory than there is, or than was allowed.
-    #[error("solving {heaps} heaps up to {max} needs {}, {} {source_of_limit}; {}", needed_bytes(*.needed), bytes(u128::from(*.available)), largest_cap(*.largest, *.heaps))]
+    #[error("solving {} up to {max} needs {}, {} {source_of_limit}; {}", in_heaps(*.heaps), needed_bytes(*.needed), bytes(u128::from(*.available)), largest_cap(*.largest, *.heaps))]
     RegionMemory {
         /// The number of heaps.
         heaps: u32,
@@ -210,9 +211,14 @@ fn needed_bytes(needed: Option<u128>) -> String {
     needed.map_or_else(|| "more than can be addressed".to_owned(), bytes)
 }
 
+/// A number of heaps in words.
+fn in_heaps(count: u32) -> String {
+    if count == 1 { "1 heap".to_owned() } else { format!("{count} heaps") }
+}
+
 fn largest_cap(largest: Option<u64>, heaps: u32) -> String {
     largest.map_or_else(
-        || format!("no region of {heaps} heaps fits"),
+        || format!("no region of {} fits", in_heaps(heaps)),
         |cap| format!("the largest --max that fits is {cap}"),
     )
 }
@@ -227,5 +233,9 @@ pub fn bytes(count: u128) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{count} bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
+    if unit == 0 {
+        format!("{count} byte{}", if count == 1 { "" } else { "s" })
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
 }

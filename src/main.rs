@@ -9,7 +9,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let error = match cli::Cli::try_parse() {
-        Err(unusable) => return cli::refuse(&unusable),
+        Err(unusable) => return cli::refuse(unusable),
         Ok(cli) => match cli.run() {
             Ok(()) => return ExitCode::SUCCESS,
             Err(error) => error,

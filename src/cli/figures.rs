@@ -21,6 +21,11 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
+/// A number of strata.
+pub fn strata(number: u64) -> String {
+    format!("{} {}", grouped(number), if number == 1 { "stratum" } else { "strata" })
+}
+
 /// A share in percent, never rounded to none or to all.
 pub fn share(part: u64, whole: u64) -> String {
     let percent = part as f64 / whole.max(1) as f64 * 100.0;
@@ -61,13 +66,20 @@ fn translated(number: u64, digits: [char; 10]) -> String {
 
 /// A time, such as `412 µs`, `1.42 s`, `3 min 05 s` or `2 h 07 min`.
 pub fn time(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
+    match time.as_secs() {
         0 if time.as_micros() < 1000 => format!("{} µs", time.as_micros()),
         0 => format!("{:.1} ms", time.as_secs_f64() * 1e3),
         1..60 => format!("{:.2} s", time.as_secs_f64()),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", grouped(seconds / 3600), seconds / 60 % 60),
+        _ => whole_seconds(time),
+    }
+}
+
+/// A time still to go, such as `5 s` or `3 min 05 s`; never none.
+pub fn whole_seconds(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ ..60 => format!("{} s", seconds.max(1)),
+        seconds @ 60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {:02} min", grouped(seconds / 3600), seconds / 60 % 60),
     }
 }
 
@@ -106,6 +118,10 @@ mod tests {
             [412, 1_500, 1_420_000, 185_000_000, 7_640_000_000]
                 .map(|micros| time(Duration::from_micros(micros))),
             ["412 µs", "1.5 ms", "1.42 s", "3 min 05 s", "2 h 07 min"]
+        );
+        assert_eq!(
+            [0, 9_400, 185_000].map(|millis| whole_seconds(Duration::from_millis(millis))),
+            ["1 s", "9 s", "3 min 05 s"]
         );
     }
 }

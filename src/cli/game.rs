@@ -5,6 +5,7 @@ use nimstrata::game::{ForbiddenTotals, Ruleset};
 use nimstrata::space::Region;
 use nimstrata::{Error, Result};
 
+use super::figures::counted;
 use super::number::{self, Cap};
 
 /// The games of the command line.
@@ -57,11 +58,11 @@ impl Game {
     /// The rules in words.
     pub fn words(&self) -> String {
         let rules = &self.rules;
-        let heaps = |count: u32| if count == 1 { "1 heap".to_owned() } else { format!("{count} heaps") };
-        let touched = if rules.touch_least == rules.touch_most {
-            heaps(rules.touch_most)
-        } else {
-            format!("{} to {}", rules.touch_least, heaps(rules.touch_most))
+        let heaps = |count: u32| counted(count.into(), "heap");
+        let touched = match (rules.touch_least, rules.touch_most) {
+            (1, 1) => "1 heap".to_owned(),
+            (least, most) if least == most => format!("each of {}", heaps(most)),
+            (least, most) => format!("each of {least} to {}", heaps(most)),
         };
         let misere = if rules.misere { ", misère" } else { "" };
         let forbidden = if rules.forbidden.is_empty() {
@@ -69,11 +70,7 @@ impl Game {
         } else {
             format!(", no move arrives at totals {}", rules.forbidden)
         };
-        format!(
-            "{}, {}, taking 1 from each of {touched}{misere}{forbidden}",
-            self.name.title(),
-            heaps(rules.heaps)
-        )
+        format!("{}, {}, taking 1 from {touched}{misere}{forbidden}", self.name.title(), heaps(rules.heaps))
     }
 
     /// The forbidden totals as they are written, if there are any.

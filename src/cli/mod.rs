@@ -21,6 +21,7 @@ mod solving;
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
 use nimstrata::Result;
 
@@ -60,15 +61,14 @@ impl Cli {
 }
 
 /// Says why the command line could not be used, or shows the help or version that was asked for.
-pub fn refuse(unusable: &clap::Error) -> ExitCode {
+pub fn refuse(mut unusable: clap::Error) -> ExitCode {
     if unusable.use_stderr() {
-        let name = if unusable.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            ""
-        } else {
-            "nimstrata: "
-        };
+        // The help that is shown when no command is given is no message of ours.
+        let help = unusable.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+        // It would be "to pass '--max' as a value, use '-- --max'", which is never what was meant here.
+        unusable.remove(ContextKind::Suggested);
         // Where standard error is closed there is nobody to tell.
-        let _ = write!(std::io::stderr(), "{name}{}", unusable.render());
+        let _ = write!(std::io::stderr(), "{}{}", if help { "" } else { "nimstrata: " }, unusable.render());
     } else {
         // A closed pipe is no error.
         let _ = unusable.print();

@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use nimstrata::solver::Progress;
@@ -22,6 +22,8 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct Bar {
     bar: ProgressBar,
     strata: u64,
+    /// When the bar was last moved: strata can be so small that moving it for each would cost more than they do.
+    moved: Instant,
     /// Dropped to call the drawing off; `None` where nothing is ever drawn.
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -32,12 +34,18 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(Some(region.positions()), ProgressDrawTarget::hidden());
         bar.set_style(style());
         let shown = !quiet && io::stderr().is_terminal();
-        Self { strata: u64::from(region.strata().end), drawing: shown.then(|| draw_later(bar.clone())), bar }
+        Self {
+            strata: u64::from(region.strata().end),
+            moved: Instant::now(),
+            drawing: shown.then(|| draw_later(bar.clone())),
+            bar,
+        }
     }
 
     /// Moves the bar to where the run is.
-    pub fn update(&self, progress: &Progress) {
-        if self.drawing.is_some() {
+    pub fn update(&mut self, progress: &Progress) {
+        if self.drawing.is_some() && self.moved.elapsed() >= TICK / 2 {
+            self.moved = Instant::now();
             let (done, all) = (figures::grouped(progress.strata), figures::grouped(self.strata));
             self.bar.set_message(format!("{done} of {all} strata"));
             self.bar.set_position(progress.positions);
@@ -73,9 +81,9 @@ fn style() -> ProgressStyle {
     };
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         let _ = if interrupt::asked() {
-            out.write_str("stopping after this stratum, Ctrl-C again stops now")
+            out.write_str("stopping, Ctrl-C again kills")
         } else {
-            write!(out, "{} left", figures::time(Duration::from_secs(state.eta().as_secs().max(1))))
+            write!(out, "{} left", figures::whole_seconds(state.eta()))
         };
     };
     ProgressStyle::with_template("{percent:>3} % {bar:24} {msg}, {rate}, {left}")

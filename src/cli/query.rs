@@ -8,7 +8,7 @@ use nimstrata::space::Region;
 use nimstrata::{Error, Result};
 use serde::{Serialize, Serializer};
 
-use super::figures::grouped;
+use super::figures::{counted, grouped};
 use super::game::{Game, RulesArgs};
 use super::number;
 use super::output::OutputArgs;
@@ -91,13 +91,16 @@ fn about(position: &Position, error: Error) -> Error {
             Error::PositionSize { position: position.to_string(), heaps, largest }
         }
         Error::RegionMemory { heaps, max, needed, available, source_of_limit, largest } => Error::Memory {
-            what: format!("{position} is found by solving {heaps} heaps up to {max}, which"),
+            what: format!(
+                "{position} is found by solving {} up to {max}, which",
+                counted(heaps.into(), "heap")
+            ),
             needed,
             available,
             source_of_limit,
             remedy: match largest {
                 Some(largest) => format!("a position fits if no heap is above {largest}"),
-                None => format!("no position of {heaps} heaps fits"),
+                None => format!("no position of {} fits", counted(heaps.into(), "heap")),
             },
         },
         other => other,

@@ -6,7 +6,7 @@ use nimstrata::error::bytes;
 use nimstrata::space::Region;
 use serde::Serialize;
 
-use super::figures::{grouped, rate, share, time};
+use super::figures::{counted, grouped, rate, share, strata, time};
 use super::game::Game;
 use super::output::Lines;
 use super::solving::Solved;
@@ -83,7 +83,7 @@ impl Report {
     /// The lines that say how many positions of which kind there are.
     pub fn add_counts(&self, lines: &mut Lines) {
         let of_all = |count| format!("{} ({})", grouped(count), share(count, self.positions));
-        lines.add("positions", format!("{} in {} strata", grouped(self.positions), grouped(self.strata)));
+        lines.add("positions", format!("{} in {}", grouped(self.positions), strata(self.strata)));
         lines.add("P-positions", of_all(self.p_positions));
         if let Some(forbid) = &self.forbid {
             lines.add("P₀", format!("{} of them at totals {forbid}", grouped(self.p_forbidden)));
@@ -92,7 +92,7 @@ impl Report {
 
     /// The lines that say what the region was solved on and at what cost.
     pub fn add_cost(&self, lines: &mut Lines) {
-        let threads = format!("{} CPU thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
+        let threads = counted(self.threads as u64, "CPU thread");
         lines.add(
             "solved on",
             match &self.adapter {

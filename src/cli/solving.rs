@@ -92,7 +92,7 @@ impl Solving {
     ) -> Result<Solved> {
         let mut solver = Solver::new(rules, region, &self.options)?;
         let _requests = interrupt::Guard::new();
-        let bar = Bar::new(region, self.quiet);
+        let mut bar = Bar::new(region, self.quiet);
         let summary = solver.run(observers, &mut |progress| {
             bar.update(progress);
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -31,10 +31,7 @@ impl Subspace {
 #[must_use]
 pub fn is_prime(number: u32) -> bool {
     let number = u64::from(number);
-    number >= 2
-        && (2..)
-            .take_while(|divisor| divisor * divisor <= number)
-            .all(|divisor| !number.is_multiple_of(divisor))
+    number >= 2 && (2..=number.isqrt()).all(|divisor| !number.is_multiple_of(divisor))
 }
 
 /// The reduced row echelon form of the space that the rows span, without zero rows.
@@ -48,7 +45,9 @@ fn reduce(rows: &[Vec<u32>], prime: u32) -> Vec<Vec<u32>> {
         }
         let Some(lead) = row.iter().position(|&entry| entry != 0) else { continue };
         let inverse = inverse(row[lead], prime);
-        row.iter_mut().for_each(|entry| *entry = multiply(*entry, inverse, prime));
+        for entry in &mut row {
+            *entry = multiply(*entry, inverse, prime);
+        }
         for known in &mut basis {
             let factor = known[lead];
             subtract(known, &row, factor, prime);
