@@ -49,7 +49,8 @@ pub enum Error {
     },
     /// A position with another number of heaps than the game.
     #[error(
-        "the position {position} has {given} heaps, the game has {heaps}; give {heaps} sizes, 0 for an empty heap"
+        "the position {position} has {}, the game has {heaps}; give {heaps} sizes, 0 for an empty heap",
+        in_heaps(*.given as u32)
     )]
     PositionHeaps {
         /// The position as given.
@@ -71,7 +72,8 @@ pub enum Error {
     },
     /// A region whose positions cannot be counted in 64 bits or its totals in 30.
     #[error(
-        "--max {max} is out of range: with {heaps} heaps, at most 2^64 positions and totals up to 2^30, it can be up to {largest}"
+        "--max {max} is out of range: with {}, at most 2^64 positions and totals up to 2^30, it can be up to {largest}",
+        in_heaps(*.heaps)
     )]
     Region {
         /// The number of heaps.

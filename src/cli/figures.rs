@@ -40,28 +40,23 @@ pub fn share(part: u64, whole: u64) -> String {
 
 /// Positions per second, such as `2.51·10⁹ positions/s`.
 pub fn rate(per_second: f64) -> String {
-    if !per_second.is_finite() || per_second < 10_000.0 {
-        return format!("{per_second:.0} positions/s");
+    if per_second < 10_000.0 {
+        return format!("{} positions/s", grouped(per_second as u64));
     }
-    let mut exponent = per_second.log10().floor() as i32;
-    let mut mantissa = format!("{:.2}", per_second / 10f64.powi(exponent));
-    if mantissa == "10.00" {
-        mantissa = "1.00".to_owned();
-        exponent += 1;
-    }
-    format!(
-        "{mantissa}·10{} positions/s",
-        translated(exponent as u64, ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'])
-    )
+    // Formatted first, so that 9.999·10⁹ comes out as 1.00·10¹⁰.
+    let scientific = format!("{per_second:.2e}");
+    let (mantissa, exponent) = scientific.split_once('e').expect("the format has an exponent");
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    format!("{mantissa}·10{} positions/s", translated(exponent, digits))
 }
 
 /// The variable of a heap, such as `a₁` for the largest.
 pub fn variable(index: usize) -> String {
-    format!("a{}", translated(index as u64, ['₀', '₁', '₂', '₃', '₄', '₅', '₆', '₇', '₈', '₉']))
+    format!("a{}", translated(&index.to_string(), ['₀', '₁', '₂', '₃', '₄', '₅', '₆', '₇', '₈', '₉']))
 }
 
-fn translated(number: u64, digits: [char; 10]) -> String {
-    number.to_string().bytes().map(|byte| digits[usize::from(byte - b'0')]).collect()
+fn translated(number: &str, digits: [char; 10]) -> String {
+    number.bytes().map(|byte| digits[usize::from(byte - b'0')]).collect()
 }
 
 /// A time, such as `412 µs`, `1.42 s`, `3 min 05 s` or `2 h 07 min`.
@@ -95,7 +90,7 @@ mod tests {
             [0.0, 9_999.0, 2.514e9, 9.999e9, 1e10].map(rate),
             [
                 "0 positions/s",
-                "9999 positions/s",
+                "9,999 positions/s",
                 "2.51·10⁹ positions/s",
                 "1.00·10¹⁰ positions/s",
                 "1.00·10¹⁰ positions/s"

@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// A bar that disappears when dropped.
 pub struct Bar {
-    bar: ProgressBar,
+    line: ProgressBar,
     strata: u64,
     /// When the bar was last moved: strata can be so small that moving it for each would cost more than they do.
     moved: Instant,
@@ -31,14 +31,14 @@ pub struct Bar {
 impl Bar {
     /// A bar for a region, not shown yet, and never with `quiet`.
     pub fn new(region: &Region, quiet: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(region.positions()), ProgressDrawTarget::hidden());
-        bar.set_style(style());
+        let line = ProgressBar::with_draw_target(Some(region.positions()), ProgressDrawTarget::hidden());
+        line.set_style(style());
         let shown = !quiet && io::stderr().is_terminal();
         Self {
             strata: u64::from(region.strata().end),
             moved: Instant::now(),
-            drawing: shown.then(|| draw_later(bar.clone())),
-            bar,
+            drawing: shown.then(|| draw_later(line.clone())),
+            line,
         }
     }
 
@@ -47,8 +47,8 @@ impl Bar {
         if self.drawing.is_some() && self.moved.elapsed() >= TICK / 2 {
             self.moved = Instant::now();
             let (done, all) = (figures::grouped(progress.strata), figures::grouped(self.strata));
-            self.bar.set_message(format!("{done} of {all} strata"));
-            self.bar.set_position(progress.positions);
+            self.line.set_message(format!("{done} of {all} strata"));
+            self.line.set_position(progress.positions);
         }
     }
 }
@@ -59,17 +59,17 @@ impl Drop for Bar {
             drop(wanted);
             // It neither panics nor outlives the wait.
             let _ = thread.join();
-            self.bar.finish_and_clear();
+            self.line.finish_and_clear();
         }
     }
 }
 
-fn draw_later(bar: ProgressBar) -> (Sender<()>, JoinHandle<()>) {
+fn draw_later(line: ProgressBar) -> (Sender<()>, JoinHandle<()>) {
     let (wanted, called_off) = mpsc::channel();
     let thread = thread::spawn(move || {
         if called_off.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
+            line.set_draw_target(ProgressDrawTarget::stderr());
+            line.enable_steady_tick(TICK);
         }
     });
     (wanted, thread)

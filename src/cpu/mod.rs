@@ -9,7 +9,6 @@ pub mod take_one;
 /// # Errors
 /// [`Error::Io`] when the system starts no more threads.
 pub fn threads(count: usize) -> Result<rayon::ThreadPool> {
-    let failed =
-        |error| Error::Io { what: format!("starting {count} threads"), source: std::io::Error::other(error) };
+    let failed = |error| Error::Io { what: format!("starting {count} threads"), source: std::io::Error::other(error) };
     rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(failed)
 }

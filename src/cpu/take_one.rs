@@ -70,8 +70,7 @@ impl TakeOne {
             .collect::<Vec<_>>();
         let least_nonempty = Stencil::least_nonempty(&self.rules, touches);
         let margin = self.ring.len() as u32;
-        let step =
-            Step { layout: &self.layout, stencil: &self.stencil, sources, total, margin, least_nonempty };
+        let step = Step { layout: &self.layout, stencil: &self.stencil, sources, total, margin, least_nonempty };
         let mut active = Vec::new();
         self.layout.active_blocks(total, margin, &mut active);
         step.split(&active, words, 0)

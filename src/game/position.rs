@@ -61,20 +61,14 @@ pub fn parse_position(text: &str, heaps: u32) -> Result<Position> {
             reason: match part {
                 "" => "a heap size is missing".to_owned(),
                 _ if part.starts_with('-') => format!("{part} is negative"),
-                _ if part.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    format!("{part} is more than {}", u32::MAX)
-                }
+                _ if part.bytes().all(|byte| byte.is_ascii_digit()) => format!("{part} is more than {}", u32::MAX),
                 _ => format!("{part:?} is not a whole number"),
             },
         })?;
         sizes.push(size);
     }
     if sizes.len() != heaps as usize {
-        return Err(Error::PositionHeaps {
-            position: format!("({})", join(&sizes)),
-            given: sizes.len(),
-            heaps,
-        });
+        return Err(Error::PositionHeaps { position: format!("({})", join(&sizes)), given: sizes.len(), heaps });
     }
     Ok(Position::new(sizes))
 }

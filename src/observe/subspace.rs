@@ -30,7 +30,6 @@ impl Subspace {
 /// Whether a modulus is prime, so that residues form a field.
 #[must_use]
 pub fn is_prime(number: u32) -> bool {
-    let number = u64::from(number);
     number >= 2 && (2..=number.isqrt()).all(|divisor| !number.is_multiple_of(divisor))
 }
 

@@ -89,9 +89,7 @@ impl Layout {
     pub fn new(region: &Region) -> Result<Self> {
         let (heaps, max) = (region.heaps(), region.max());
         let size = Size::of(heaps, u64::from(max), u128::from(u32::MAX) * u128::from(LANE_GROUP));
-        let Some(size) =
-            size.filter(|size| size.blocks < u128::from(u32::MAX) && coordinate_fits(heaps, max))
-        else {
+        let Some(size) = size.filter(|size| size.blocks < u128::from(u32::MAX) && coordinate_fits(heaps, max)) else {
             return Err(Error::Memory {
                 what: format!("one stratum of {heaps} heaps up to {max}"),
                 needed: None,
@@ -133,9 +131,7 @@ impl Layout {
             next += rows(self.heaps, self.max, &coordinates) * (stride(last_lane) / LANE_GROUP);
             // The successor in lexicographic order: raise the last coordinate that is below its left neighbour.
             let left = |axis: usize| if axis == 0 { self.max as u16 } else { coordinates[axis - 1] };
-            let Some(raised) = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis)) else {
-                break;
-            };
+            let Some(raised) = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis)) else { break };
             coordinates[raised] += 1;
             coordinates[raised + 1..].fill(0);
         }
@@ -398,8 +394,7 @@ impl Size {
 /// that `max` itself takes. `None` instead of those when they are beyond 2^64.
 #[must_use]
 pub fn largest_cap_within(heaps: u32, max: u64, slots: u32, limit: u64) -> (Option<u64>, Option<u128>) {
-    let bytes =
-        |cap: u64, limit: u128| Size::of(heaps, cap, limit / 4).map(|size| size.bytes(heaps, cap, slots));
+    let bytes = |cap: u64, limit: u128| Size::of(heaps, cap, limit / 4).map(|size| size.bytes(heaps, cap, slots));
     let needed = bytes(max, u128::from(u64::MAX) / 64);
     let fits = |cap: u64| bytes(cap, u128::from(limit)).is_some_and(|bytes| bytes <= u128::from(limit));
     if !fits(0) {

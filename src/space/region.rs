@@ -30,8 +30,7 @@ impl Region {
             return Err(Error::Region { heaps, max: max.to_string(), largest });
         }
         let last = max as u32 * heaps;
-        let sizes =
-            if heaps <= 2 { Vec::new() } else { gaussian_binomial(heaps, max as u32, u64::from(last)) };
+        let sizes = if heaps <= 2 { Vec::new() } else { gaussian_binomial(heaps, max as u32, u64::from(last)) };
         let mut region = Self { heaps, max: max as u32, last, sizes, positions: 0 };
         region.positions = binomial(max + u64::from(heaps), u64::from(heaps)).map_or(0, |count| count as u64);
         Ok(region)

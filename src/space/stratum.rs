@@ -73,11 +73,7 @@ impl<'a> Stratum<'a> {
 
     /// Visits every row once, on all threads of the pool it is called in: each part of the stratum starts with
     /// `new` and its rows are added by `visit` in the order of the layout. Returns the parts in that order.
-    pub fn fold_rows<T: Send>(
-        &self,
-        new: impl Fn() -> T + Sync,
-        visit: impl Fn(&mut T, &Row<'_>) + Sync,
-    ) -> Vec<T> {
+    pub fn fold_rows<T: Send>(&self, new: impl Fn() -> T + Sync, visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T> {
         let mut active = Vec::new();
         self.layout.active_blocks(self.total, 0, &mut active);
         let fold = |blocks: &[u32]| {

@@ -43,14 +43,7 @@ fn heaps_and_cap() -> impl Strategy<Value = (u32, u64)> {
 }
 
 pub fn take_one_case() -> impl Strategy<Value = Case> {
-    (
-        heaps_and_cap(),
-        forbidden_totals(),
-        any::<bool>(),
-        any::<prop::sample::Index>(),
-        any::<prop::sample::Index>(),
-        0u32..9,
-    )
+    (heaps_and_cap(), forbidden_totals(), any::<bool>(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u32..9)
         .prop_map(|((heaps, cap), forbidden, misere, one, other, cut)| {
             let (one, other) = (1 + one.index(heaps as usize) as u32, 1 + other.index(heaps as usize) as u32);
             let rules = Ruleset::touching(heaps, one.min(other), one.max(other), Take::One)
