@@ -278,7 +278,13 @@ impl CensusReport {
         let tried = &words[..words.len().min(TRIED)];
         let pairs = tried.iter().flat_map(|a| tried.iter().map(move |b| (a, b, sum(a, b))));
         match pairs.into_iter().find(|(_, _, sum)| !known.contains(&sum.residues)) {
-            Some((a, b, sum)) => format!("{a} + {b} = {sum}, which is not losing"),
+            Some((a, b, sum)) => {
+                let occurs = self.words.iter().any(|row| row.word.residues == sum.residues);
+                format!(
+                    "{a} + {b} = {sum}, which {}",
+                    if occurs { "is not losing" } else { "no position here has" }
+                )
+            }
             None if words.is_empty() => "there are no losing words".to_owned(),
             None => "the losing words are not closed under addition".to_owned(),
         }
@@ -304,5 +310,29 @@ impl fmt::Display for CensusReport {
         self.add_subspace(&mut lines);
         self.region.add_cost(&mut lines);
         write!(out, "\n{lines}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equations_name_the_heaps_and_leave_ones_out() {
+        let word = |residues: &[u32], modulus| Word { residues: residues.to_vec(), modulus };
+        assert_eq!(word(&[1, 0, 2], 3).equation(), "a₁ + 2a₃ = 0");
+        assert_eq!(word(&[0, 0, 1], 2).equation(), "a₃ = 0");
+        assert_eq!(word(&[1, 0, 2], 10).to_string(), "102");
+        assert_eq!(word(&[1, 0, 10], 11).to_string(), "1.0.10");
+    }
+
+    #[test]
+    fn there_are_no_more_words_than_residues_or_positions_allow() {
+        let region = Region::new(5, 9).unwrap();
+        assert_eq!([2, 3, 5, 99].map(|modulus| most_words(&region, modulus)), [32, 243, 2002, 2002]);
+        assert_eq!(
+            most_words(&Region::new(16, 100).unwrap(), u32::MAX),
+            Region::new(16, 100).unwrap().positions()
+        );
     }
 }
