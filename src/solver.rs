@@ -77,6 +77,7 @@ pub struct Solver {
     region: Region,
     backend: Box<dyn Backend + Send>,
     adapter: Option<String>,
+    software: bool,
     threads: rayon::ThreadPool,
 }
 
@@ -84,7 +85,7 @@ impl Solver {
     /// Chooses a backend, checks that the region fits its memory, and allocates.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::Memory`] for a region that does not fit, and
+    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::RegionMemory`] for a region that does not fit, and
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
         if !matches!(rules.take, Take::One | Take::UpTo(1)) {
@@ -104,11 +105,12 @@ impl Solver {
         };
         check_memory(region, on_host, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
+        let software = context.as_ref().is_some_and(|context| context.summary.software);
         let backend: Box<dyn Backend + Send> = match context {
             Some(context) => Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?),
             None => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
         };
-        Ok(Self { region: region.clone(), backend, adapter, threads: cpu::threads(threads)? })
+        Ok(Self { region: region.clone(), backend, adapter, software, threads: cpu::threads(threads)? })
     }
 
     /// "cpu" or "gpu".
@@ -121,6 +123,12 @@ impl Solver {
     #[must_use]
     pub fn adapter(&self) -> Option<&str> {
         self.adapter.as_deref()
+    }
+
+    /// Whether the GPU adapter is a CPU posing as one.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.software
     }
 
     /// CPU threads used by the CPU backend and by observers.
@@ -187,15 +195,13 @@ fn check_memory(region: &Region, slots: u32, allowed: Option<u64>) -> Result<()>
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }
-    Err(Error::Memory {
-        what: format!("solving {} heaps up to {}", region.heaps(), region.max()),
+    Err(Error::RegionMemory {
+        heaps: region.heaps(),
+        max: region.max(),
         needed,
         available,
         source_of_limit: if allowed.is_some() { "allowed by --memory" } else { "free" },
-        remedy: match fits {
-            Some(cap) => format!("the largest --max that fits is {cap}"),
-            None => "nothing of that many heaps fits".to_owned(),
-        },
+        largest: fits,
     })
 }
 
