@@ -4,11 +4,13 @@
 //! different heaps a move touches, how many stones leave each touched heap, at which totals no move may arrive,
 //! and who wins when nobody can move.
 
+mod big_position;
 mod forbidden;
 mod moves;
 mod position;
 mod ruleset;
 
+pub use big_position::{BigPosition, parse_big_position};
 pub use forbidden::{ForbiddenTotals, ParseForbiddenError};
 pub use moves::{Move, legal_moves};
 pub use position::{Position, parse_position};
