@@ -1,6 +1,6 @@
 //! Dispatches `shaders/take_one.wgsl`: verdicts of take-one games, stratum by stratum.
 //!
-//! Dispatches are gathered in a batch until it is worth a submit, and at most [`FLIGHTS`] submits are on their way.
+//! Dispatches are gathered in a batch until it is worth a submit, and at most two submits are on their way.
 //! P-positions are counted on the device, a counter for each dispatch. Where observers want the verdicts, every
 //! stratum is a batch of its own, its active slabs are copied out behind it, and while observers read one stratum
 //! the device solves the next.
