@@ -16,7 +16,8 @@ pub fn remoteness(rules: &Ruleset, region: &Region) -> HashMap<Position, u32> {
     let mut solved: HashMap<Position, u32> = HashMap::new();
     for total in region.strata() {
         for position in region.stratum(total) {
-            let options = legal_moves(rules, &position).into_iter().map(|one| solved[&one.to]).collect::<Vec<_>>();
+            let options =
+                legal_moves(rules, &position).into_iter().map(|one| solved[&one.to]).collect::<Vec<_>>();
             let least_even = options.iter().filter(|&&remoteness| remoteness % 2 == 0).min();
             let remoteness = match least_even.or(options.iter().max()) {
                 Some(option) => option + 1,
@@ -50,12 +51,16 @@ mod tests {
     #[test]
     fn remoteness_values_restored_from_the_literature() {
         let value = |sizes: &[u32], misere| {
-            let rules = Ruleset::exact_slow(sizes.len() as u32, sizes.len() as u32 - 1).unwrap().with_misere(misere);
+            let rules =
+                Ruleset::exact_slow(sizes.len() as u32, sizes.len() as u32 - 1).unwrap().with_misere(misere);
             let position = Position::new(sizes.to_vec());
             remoteness(&rules, &Region::new(rules.heaps, u64::from(position.largest())).unwrap())[&position]
         };
         assert_eq!([value(&[2, 3, 4], false), value(&[3, 5, 7], false)], [4, 7]);
-        assert_eq!([value(&[1, 1, 2], true), value(&[2, 2, 2, 3], true), value(&[3, 3, 3, 4], true)], [3, 3, 5]);
+        assert_eq!(
+            [value(&[1, 1, 2], true), value(&[2, 2, 2, 3], true), value(&[3, 3, 3, 4], true)],
+            [3, 3, 5]
+        );
         assert_eq!([value(&[3, 4, 4, 5], true), value(&[5, 5, 6, 7], true)], [5, 7]);
     }
 

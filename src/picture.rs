@@ -81,6 +81,8 @@ mod tests {
         reader.next_frame(&mut read).unwrap();
         assert_eq!(read, bytemuck::cast_slice::<_, u8>(&pixels));
         let texts = &reader.info().utf8_text;
-        assert!(texts.iter().any(|text| text.keyword == "Command" && text.get_text().unwrap() == legend.command));
+        assert!(
+            texts.iter().any(|text| text.keyword == "Command" && text.get_text().unwrap() == legend.command)
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Drives the strata of a region on one backend and hands each solved stratum to observers.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::backend::Backend;
@@ -77,16 +78,17 @@ pub struct Summary {
 /// A ruleset and a region, loaded on a backend.
 pub struct Solver {
     region: Region,
-    backend: Box<dyn Backend>,
+    backend: Box<dyn Backend + Send>,
     adapter: Option<String>,
-    threads: usize,
+    software: bool,
+    threads: rayon::ThreadPool,
 }
 
 impl Solver {
     /// Chooses a backend, checks that the region fits its memory, and allocates.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::Memory`] for a region that does not fit, and
+    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::RegionMemory`] for a region that does not fit, and
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
         let kernel = Kernel::of(rules)?;
@@ -105,17 +107,16 @@ impl Solver {
         let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, cap, place, limit);
         check_memory(region, bytes, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
-        let backend: Box<dyn Backend> = match (kernel, context) {
+        let software = context.as_ref().is_some_and(|context| context.summary.software);
+        let backend: Box<dyn Backend + Send> = match (kernel, context) {
             (Kernel::TakeOne, Some(context)) => {
-                Box::new(gpu::take_one::TakeOne::new(context, rules, region)?)
+                Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?)
             }
-            (Kernel::TakeOne, None) => {
-                Box::new(cpu::take_one::TakeOne::new(rules, region, cpu::threads(threads)?)?)
-            }
+            (Kernel::TakeOne, None) => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
             (Kernel::Sieve, Some(_)) => return Err(Error::NoKernel { what: format!("{rules} on a GPU") }),
-            (Kernel::Sieve, None) => Box::new(cpu::sieve::Sieve::new(rules, region, cpu::threads(threads)?)?),
+            (Kernel::Sieve, None) => Box::new(cpu::sieve::Sieve::new(rules, region)?),
         };
-        Ok(Self { region: region.clone(), backend, adapter, threads })
+        Ok(Self { region: region.clone(), backend, adapter, software, threads: cpu::threads(threads)? })
     }
 
     /// "cpu" or "gpu".
@@ -130,10 +131,16 @@ impl Solver {
         self.adapter.as_deref()
     }
 
+    /// Whether the GPU adapter is a CPU posing as one.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.software
+    }
+
     /// CPU threads used by the CPU backend and by observers.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.threads
+        self.threads.current_num_threads()
     }
 
     /// Solves the region and shows every stratum to every observer. `watch` is called after each stratum and can
@@ -141,15 +148,12 @@ impl Solver {
     ///
     /// # Errors
     /// [`Error::Interrupted`] when `watch` stopped the run, [`Error::Device`] when a GPU failed.
-    pub fn run(
-        &mut self,
-        observers: &mut [&mut dyn Observer],
-        watch: &mut Watch<'_>,
-    ) -> Result<Summary> {
+    pub fn run(&mut self, observers: &mut [&mut dyn Observer], watch: &mut Watch<'_>) -> Result<Summary> {
         let mut summary = Summary::default();
         let mut stopped = false;
         let start = Instant::now();
-        self.backend.run(!observers.is_empty(), &mut |stratum| {
+        let bits = !observers.is_empty();
+        let mut visit = |stratum: &Stratum<'_>| {
             summary.positions += stratum.positions;
             summary.p_positions += stratum.p_positions;
             summary.p_forbidden += if stratum.forbidden { stratum.p_positions } else { 0 };
@@ -160,7 +164,8 @@ impl Solver {
             let flow = watch(&Progress { strata: summary.strata, positions: summary.positions });
             stopped = flow.is_break();
             flow
-        })?;
+        };
+        self.threads.install(|| self.backend.run(bits, &mut visit))?;
         summary.time = start.elapsed();
         let strata = u64::from(self.region.strata().end);
         if stopped && summary.strata < strata {
@@ -237,15 +242,13 @@ fn check_memory(
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }
-    Err(Error::Memory {
-        what: format!("solving {} heaps up to {}", region.heaps(), region.max()),
+    Err(Error::RegionMemory {
+        heaps: region.heaps(),
+        max: region.max(),
         needed,
         available,
         source_of_limit: if allowed.is_some() { "allowed by --memory" } else { "free" },
-        remedy: match fits {
-            Some(cap) => format!("the largest --max that fits is {cap}"),
-            None => "nothing of that many heaps fits".to_owned(),
-        },
+        largest: fits,
     })
 }
 

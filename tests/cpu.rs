@@ -10,10 +10,6 @@ use nimstrata::cpu::take_one::TakeOne;
 use nimstrata::space::Stratum;
 use proptest::prelude::*;
 
-fn threads() -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
-}
-
 /// The canonical bitmaps of all strata that a backend solves.
 fn solve(backend: &mut dyn Backend) -> Vec<Vec<u8>> {
     let mut solved = Vec::new();
@@ -37,17 +33,25 @@ fn count(backend: &mut dyn Backend) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(common::cases(400))]
 
     #[test]
-    fn take_one_twin_agrees_with_the_oracle(case in common::take_one_case()) {
-        let mut twin = TakeOne::new(&case.rules, &case.region, threads()).unwrap();
+    fn take_one_twin_agrees_with_the_oracle(
+        case in common::take_one_case(),
+        // Tasks of one block each, of a few, and of all.
+        task_words in prop_oneof![Just(1), 20u64..200, Just(1 << 15)],
+    ) {
+        let mut twin = TakeOne::new(&case.rules, &case.region).unwrap().with_task_words(task_words);
         prop_assert_eq!(solve(&mut twin), common::oracle_bitmaps(&case));
     }
 
     #[test]
-    fn sieve_twin_agrees_with_the_oracle(case in common::single_heap_case()) {
-        let mut twin = Sieve::new(&case.rules, &case.region, threads()).unwrap();
+    fn sieve_twin_agrees_with_the_oracle(
+        case in common::single_heap_case(),
+        // Tasks of one slab or row each, of a few, and of all.
+        task_positions in prop_oneof![Just(1), 20u64..200, Just(1 << 21)],
+    ) {
+        let mut twin = Sieve::new(&case.rules, &case.region).unwrap().with_task_positions(task_positions);
         let expected = common::oracle_bitmaps(&case);
         let ones = |bitmap: &Vec<u8>| bitmap.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
         prop_assert_eq!(count(&mut twin), expected.iter().map(ones).collect::<Vec<_>>());

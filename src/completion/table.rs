@@ -51,7 +51,7 @@ impl Table {
         }
         let largest = 1 << 16;
         if max > largest {
-            return Err(Error::Region { heaps: 3, max, largest });
+            return Err(Error::Region { heaps: 3, max: max.to_string(), largest });
         }
         let size = max as usize + 1;
         let cells = std::iter::repeat_with(AtomicU32::default).take(size * (size + 1) / 2).collect();

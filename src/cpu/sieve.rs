@@ -40,18 +40,14 @@ const MARKS_PER_TASK: usize = 128;
 /// A distance that no heap reaches.
 const UNREACHABLE: i32 = 1 << 30;
 
-/// The CPU backend for games that take any number of stones from one heap.
+/// The CPU backend for games that take any number of stones from one heap. It runs on the threads of the pool that it
+/// is called in.
 pub struct Sieve {
-    game: Game,
-    threads: rayon::ThreadPool,
-}
-
-/// What stays the same while a region is solved.
-struct Game {
     rules: Ruleset,
     region: Region,
     layout: Layout,
     lines: LineLayout,
+    task_positions: u64,
 }
 
 /// Line bits: rows, mirror, diagonals, planes.
@@ -70,10 +66,17 @@ impl Sieve {
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
-    pub fn new(rules: &Ruleset, region: &Region, threads: rayon::ThreadPool) -> Result<Self> {
+    pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
         let layout = Layout::new(region)?;
         let lines = LineLayout::new(&layout)?;
-        Ok(Self { game: Game { rules: rules.clone(), region: region.clone(), layout, lines }, threads })
+        let (rules, region) = (rules.clone(), region.clone());
+        Ok(Self { rules, region, layout, lines, task_positions: POSITIONS_PER_TASK })
+    }
+
+    /// The same, splitting work over threads down to about this many positions.
+    #[must_use]
+    pub fn with_task_positions(self, task_positions: u64) -> Self {
+        Self { task_positions, ..self }
     }
 
     /// Bytes needed for a region, two strata of verdicts included. `None` when they are more than `limit`.
@@ -81,18 +84,9 @@ impl Sieve {
     pub fn bytes(heaps: u32, max: u64, limit: u128) -> Option<u128> {
         LineLayout::bytes(heaps, max, 2, limit)
     }
-}
 
-impl Backend for Sieve {
-    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        self.threads.install(|| self.game.run(bits, visit));
-        Ok(())
-    }
-}
-
-impl Game {
     /// Solves all strata in order.
-    fn run(&self, bits: bool, visit: &mut Visit<'_>) {
+    fn run_strata(&self, bits: bool, visit: &mut Visit<'_>) {
         let mut tables: Tables = self.lines.words().map(|words| vec![0; words as usize]);
         let slot_words = if bits { self.layout.words() as usize } else { 0 };
         // One stratum is read by the observers while the next is being solved.
@@ -145,7 +139,7 @@ impl Game {
         };
         let units = step.units();
         let share = self.region.stratum_size(total) / (units.len() as u64).max(1);
-        let grain = (POSITIONS_PER_TASK / share.max(1)).clamp(1, 1 << 30) as usize;
+        let grain = (self.task_positions / share.max(1)).clamp(1, 1 << 30) as usize;
         let (count, found) = step.split(units, grain, slot, 0);
         self.mark(total, &found, tables);
         count
@@ -251,6 +245,13 @@ impl Game {
     }
 }
 
+impl Backend for Sieve {
+    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        self.run_strata(bits, visit);
+        Ok(())
+    }
+}
+
 /// What all blocks of one stratum share.
 struct Step<'a> {
     layout: &'a Layout,
@@ -265,14 +266,24 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The parts that the stratum can be split into: indices of active blocks, or where there is but one block, its
-    /// rows.
+    /// The parts that the stratum can be split into: slabs, or where there is but one, its rows.
     fn units(&self) -> Range<usize> {
         if self.layout.axes() > 0 {
-            return 0..self.active.len();
+            let slab = |rank: Option<&u32>| rank.map(|&rank| self.layout.slab_of(rank));
+            let (first, last) = (slab(self.active.first()), slab(self.active.last()));
+            return first.unwrap_or(0)..last.map_or(0, |slab| slab + 1);
         }
         let rows = self.rows_of(&self.layout.block(0), &self.window(0));
         rows.start as usize..rows.end as usize
+    }
+
+    /// The active blocks of these slabs.
+    fn blocks_of(&self, slabs: Range<usize>) -> &[u32] {
+        let at = |slab| {
+            let first = self.layout.slab_first_block(slab);
+            self.active.partition_point(|&rank| (rank as usize) < first)
+        };
+        &self.active[at(slabs.start)..at(slabs.end)]
     }
 
     fn window(&self, rank: u32) -> Window {
@@ -295,10 +306,10 @@ impl Step<'_> {
     /// The index in the slot from which a unit's words are written.
     fn slot_start(&self, unit: usize) -> usize {
         if self.layout.axes() > 0 {
-            return self.layout.block(self.active[unit]).base;
+            return self.layout.slab_start(unit);
         }
         let block = self.layout.block(0);
-        block.base + unit * block.stride as usize
+        block.base + unit * block.pitch as usize
     }
 
     /// Solves units on all threads, at least `grain` together. `slot` is the part of the slot from index `start` on
@@ -344,7 +355,7 @@ fn solve_units(
         };
     }
     let mut count = 0;
-    for &rank in &step.active[units] {
+    for &rank in step.blocks_of(units) {
         let rows = step.rows_of(&step.layout.block(rank), &step.window(rank));
         if !rows.is_empty() {
             count += Solve::<false>::new(step, rank, slot, start, found).rows(rows);
@@ -432,6 +443,7 @@ impl<'a, const LANE_FLOOR: bool> Solve<'a, LANE_FLOOR> {
     #[inline(always)]
     fn row(&mut self, row: i32) {
         let (cap, rest, bit) = (self.step.layout.max() as i32, self.window.rest, row * 32);
+        // Whole groups of the layout, so that none reaches into the next block's lanes.
         let first_lane = self.window.first_lane.max(rest - cap - bit - 31);
         let mut last_lane = self.window.last_lane.min(rest - 2 * bit);
         if LANE_FLOOR {
@@ -440,6 +452,7 @@ impl<'a, const LANE_FLOOR: bool> Solve<'a, LANE_FLOOR> {
         if first_lane > last_lane {
             return;
         }
+        let first_lane = first_lane & -(GROUP as i32);
         let groups = (last_lane - first_lane) as usize / GROUP + 1;
         let sources = self.sources(row, first_lane, groups);
         // The lanes in which all 32 values are positions need no masks.
@@ -448,7 +461,7 @@ impl<'a, const LANE_FLOOR: bool> Solve<'a, LANE_FLOOR> {
         if LANE_FLOOR {
             full_last = full_last.min(bit);
         }
-        let head = (full_first - first_lane).max(0) as usize / GROUP + 1;
+        let head = ((full_first - first_lane).max(0) as usize).div_ceil(GROUP);
         let full = (full_last.min(last_lane) + 1 - first_lane).max(0) as usize / GROUP;
         let full = if self.window.floor <= bit && head < full { head..full } else { groups..groups };
         self.groups::<true>(&sources, row, first_lane, 0..full.start);
@@ -501,9 +514,7 @@ impl<'a, const LANE_FLOOR: bool> Solve<'a, LANE_FLOOR> {
             }
             if !self.slot.is_empty() {
                 let at = self.rows.at(row, lane) - self.start;
-                // What runs over the row's end are zeros, which its next row overwrites.
-                let end = (at + GROUP).min(self.slot.len());
-                self.slot[at..end].copy_from_slice(&verdict[..end - at]);
+                self.slot[at..at + GROUP].copy_from_slice(&verdict);
             }
             if verdict != [0; GROUP] {
                 self.record(&verdict, row, lane);

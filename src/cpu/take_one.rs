@@ -10,6 +10,13 @@
 //! must come out zero where the old stratum's window was and the new one is not, so each group also runs over the
 //! window of depth + 1 strata ago.
 
+#![allow(
+    clippy::inline_always,
+    reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
+)]
+
+use std::ops::Range;
+
 use multiversion::multiversion;
 
 use super::lanes::{
@@ -20,10 +27,10 @@ use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{Block, Layout, Region, Shift, Stencil, Stratum, Window};
 
-/// Active blocks below which splitting a stratum over threads costs more than it saves.
-const BLOCKS_PER_TASK: usize = 128;
+/// Words of cells below which splitting work over threads costs more than it saves.
+const WORDS_PER_TASK: u64 = 1 << 15;
 
-/// The CPU backend for take-one games.
+/// The CPU backend for take-one games. It runs on the threads of the pool that it is called in.
 pub struct TakeOne {
     rules: Ruleset,
     region: Region,
@@ -31,7 +38,7 @@ pub struct TakeOne {
     stencil: Stencil,
     /// Slot `total % ring.len()` holds stratum `total`.
     ring: Vec<Vec<u32>>,
-    threads: rayon::ThreadPool,
+    task_words: u64,
 }
 
 impl TakeOne {
@@ -39,11 +46,24 @@ impl TakeOne {
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
-    pub fn new(rules: &Ruleset, region: &Region, threads: rayon::ThreadPool) -> Result<Self> {
+    pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
         let layout = Layout::new(region)?;
         let stencil = Stencil::new(rules, &layout);
         let ring = vec![vec![0; layout.words() as usize]; stencil.depth() as usize + 1];
-        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring, threads })
+        Ok(Self {
+            rules: rules.clone(),
+            region: region.clone(),
+            layout,
+            stencil,
+            ring,
+            task_words: WORDS_PER_TASK,
+        })
+    }
+
+    /// The same, splitting work over threads down to about this many words of cells.
+    #[must_use]
+    pub fn with_task_words(self, task_words: u64) -> Self {
+        Self { task_words, ..self }
     }
 
     /// Takes the slot that stratum `total` goes to out of the ring.
@@ -68,11 +88,18 @@ impl TakeOne {
             .collect::<Vec<_>>();
         let least_nonempty = Stencil::least_nonempty(&self.rules, touches);
         let margin = self.ring.len() as u32;
-        let step =
-            Step { layout: &self.layout, stencil: &self.stencil, sources, total, margin, least_nonempty };
+        let step = Step {
+            layout: &self.layout,
+            stencil: &self.stencil,
+            sources,
+            total,
+            margin,
+            least_nonempty,
+            task_words: self.task_words,
+        };
         let mut active = Vec::new();
         self.layout.active_blocks(total, margin, &mut active);
-        step.split(&active, words, 0)
+        step.split_slabs(&active, words, 0)
     }
 
     fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
@@ -89,15 +116,10 @@ impl Backend for TakeOne {
             // One stratum is read by the observers while the next is being solved.
             let mut slot = self.take_slot(total);
             let this = &*self;
-            let solve = || this.solve(total, &mut slot);
+            let mut solve = || this.solve(total, &mut slot);
             let mut observe =
                 || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
-            let (count, stop) = if bits {
-                self.threads.install(|| rayon::join(solve, observe))
-            } else {
-                let count = self.threads.install(solve);
-                (count, observe())
-            };
+            let (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
             self.put_slot(total, slot);
             if stop {
                 return Ok(());
@@ -122,21 +144,90 @@ struct Step<'a> {
     /// How many strata ago the slot was last used.
     margin: u32,
     least_nonempty: u32,
+    task_words: u64,
 }
 
 impl Step<'_> {
-    /// Solves blocks on all threads. `words` is the part of the slot from index `start` on that holds them.
-    fn split(&self, active: &[u32], words: &mut [u32], start: usize) -> u64 {
-        if active.len() <= BLOCKS_PER_TASK {
-            return solve_blocks(self, active, words, start);
+    /// Solves blocks on all threads. `words` is the part of the slot from index `start` on that holds their slabs.
+    fn split_slabs(&self, active: &[u32], words: &mut [u32], start: usize) -> u64 {
+        let (Some(&first), Some(&last)) = (active.first(), active.last()) else { return 0 };
+        let (first, last) = (self.layout.slab_of(first), self.layout.slab_of(last));
+        if first == last {
+            let (from, to) = (self.layout.slab_start(first), self.layout.slab_start(first + 1));
+            let pitch = self.layout.block(active[0]).pitch as usize;
+            let rows = words[from - start..to - start].chunks_exact_mut(pitch).collect();
+            return if self.layout.lane_is_floor() {
+                let lanes = 0..self.layout.block(0).last_lane as i32 + 1;
+                self.split_lanes(lanes, rows, from)
+            } else {
+                self.split_blocks(active, rows, from)
+            };
+        }
+        let middle = self.layout.slab_of(active[active.len() / 2]).max(first + 1);
+        let cut = active.partition_point(|&rank| (rank as usize) < self.layout.slab_first_block(middle));
+        let (low, high) = active.split_at(cut);
+        let middle = self.layout.slab_start(middle);
+        let (low_words, high_words) = words.split_at_mut(middle - start);
+        self.both(
+            active.len(),
+            || self.split_slabs(low, low_words, start),
+            || self.split_slabs(high, high_words, middle),
+        )
+    }
+
+    /// Solves blocks of one slab on all threads. `rows` are the parts of the slab's rows that hold them, the first of
+    /// which starts at index `start` of the slot.
+    fn split_blocks(&self, active: &[u32], mut rows: Vec<&mut [u32]>, start: usize) -> u64 {
+        if active.len() <= self.blocks_per_task() {
+            return solve_blocks(self, active, 0..i32::MAX, &mut rows, start);
         }
         let (low, high) = active.split_at(active.len() / 2);
         let middle = self.layout.block(high[0]).base;
-        let (low_words, high_words) = words.split_at_mut(middle - start);
-        let (low, high) =
-            rayon::join(|| self.split(low, low_words, start), || self.split(high, high_words, middle));
+        let (low_rows, high_rows) = split_rows(rows, middle - start);
+        self.both(
+            active.len(),
+            || self.split_blocks(low, low_rows, start),
+            || self.split_blocks(high, high_rows, middle),
+        )
+    }
+
+    /// Solves a range of lanes of the one block that there is for three heaps or fewer, on all threads.
+    fn split_lanes(&self, lanes: Range<i32>, mut rows: Vec<&mut [u32]>, start: usize) -> u64 {
+        if (lanes.len() * rows.len()) as u64 <= self.task_words || lanes.len() <= GROUP {
+            return solve_blocks(self, &[0], lanes, &mut rows, start);
+        }
+        let width = (lanes.len() / 2).next_multiple_of(GROUP);
+        let middle = lanes.start + width as i32;
+        let (low_rows, high_rows) = split_rows(rows, width);
+        let (low, high) = rayon::join(
+            || self.split_lanes(lanes.start..middle, low_rows, start),
+            || self.split_lanes(middle..lanes.end, high_rows, start + width),
+        );
         low + high
     }
+
+    /// The sum of two counts, found at the same time where there is enough to do.
+    fn both(
+        &self,
+        blocks: usize,
+        low: impl FnOnce() -> u64 + Send,
+        high: impl FnOnce() -> u64 + Send,
+    ) -> u64 {
+        if blocks <= self.blocks_per_task() {
+            return low() + high();
+        }
+        let (low, high) = rayon::join(low, high);
+        low + high
+    }
+
+    fn blocks_per_task(&self) -> usize {
+        (self.task_words * self.layout.blocks() as u64 / self.layout.words()).max(1) as usize
+    }
+}
+
+/// Cuts every row at the same place.
+fn split_rows(rows: Vec<&mut [u32]>, at: usize) -> (Vec<&mut [u32]>, Vec<&mut [u32]>) {
+    rows.into_iter().map(|row| row.split_at_mut(at)).unzip()
 }
 
 /// A row of cells that a term reads: the lanes of one word of a neighbour block.
@@ -144,14 +235,14 @@ impl Step<'_> {
 struct Source<'a> {
     /// The neighbour's cells from the first row's lane 0 (or the zero before it, when the lane loses a stone).
     cells: &'a [u32],
-    stride: u32,
+    pitch: u32,
     first_word: u32,
 }
 
 impl Source<'_> {
     #[inline(always)]
     fn load(&self, word: u32, lane: u32) -> Lanes {
-        let at = ((word - self.first_word) * self.stride + lane) as usize;
+        let at = ((word - self.first_word) * self.pitch + lane) as usize;
         *self.cells[at..].first_chunk().expect("a slot ends in a lane group of zeros")
     }
 }
@@ -192,7 +283,7 @@ impl<'a> Sources<'a> {
             neighbour = Some((axes, block));
             let source = Source {
                 cells: &cells[block.base - usize::from(term.lane)..],
-                stride: block.stride,
+                pitch: block.pitch,
                 first_word: block.first_word,
             };
             match term.shift {
@@ -219,24 +310,31 @@ fn neighbour_rank(layout: &Layout, coordinates: &[u16], rank: u32, axes: u32) ->
     rank
 }
 
-/// Solves a run of blocks on one thread and returns the number of their P-positions.
+/// Solves some lanes of some blocks of one slab on one thread, and returns the number of their P-positions.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+sse4.2+popcnt",
 ))]
-fn solve_blocks(step: &Step<'_>, active: &[u32], words: &mut [u32], start: usize) -> u64 {
+fn solve_blocks(
+    step: &Step<'_>,
+    active: &[u32],
+    lanes: Range<i32>,
+    rows: &mut [&mut [u32]],
+    start: usize,
+) -> u64 {
     let mut sources = Sources::default();
     let mut count = 0;
     for &rank in active {
         let block = step.layout.block(rank);
         sources.gather(step, &block, rank);
         let window = step.layout.window(block.coordinates, step.total, step.least_nonempty);
-        let own = &mut words[block.base - start..];
+        // Where lane 0 would be in the parts of the rows.
+        let origin = block.base as i32 - start as i32;
         count += if step.layout.lane_is_floor() {
-            solve_block::<true>(step, &block, &window, &sources, own)
+            solve_block::<true>(step, &block, &window, &lanes, &sources, rows, origin)
         } else {
-            solve_block::<false>(step, &block, &window, &sources, own)
+            solve_block::<false>(step, &block, &window, &lanes, &sources, rows, origin)
         };
     }
     count
@@ -248,16 +346,18 @@ fn solve_block<const LANE_FLOOR: bool>(
     step: &Step<'_>,
     block: &Block<'_>,
     window: &Window,
+    lanes: &Range<i32>,
     sources: &Sources<'_>,
-    own: &mut [u32],
+    rows: &mut [&mut [u32]],
+    origin: i32,
 ) -> u64 {
     let (cap, second_max) = (step.layout.max() as i32, step.layout.second_max() as i32);
     let margin = step.margin as i32;
     let floor = block.coordinates.first().map_or(0, |&x| i32::from(x));
     // All lanes with positions in this stratum, or in the one that the slot held before.
-    let first_lane = (window.rest - cap - second_max - margin).max(0);
+    let first_lane = (window.rest - cap - second_max - margin).max(lanes.start);
     let highest = if LANE_FLOOR { window.rest / 3 } else { window.rest - 2 * floor };
-    let last_lane = highest.min(block.last_lane as i32);
+    let last_lane = highest.min(block.last_lane as i32).min(lanes.end - 1);
     let second_mask = if step.layout.heaps() == 1 { 1 } else { u32::MAX };
     let mut count = 0;
     let mut lane = first_lane & -(GROUP as i32);
@@ -296,8 +396,8 @@ fn solve_block<const LANE_FLOOR: bool>(
             let verdict: Lanes =
                 std::array::from_fn(|i| !(unshifted[i] | shifted[i] << 1 | carry[i]) & valid[i]);
             carry = std::array::from_fn(|i| shifted[i] >> 31);
-            let at = (word as usize - block.first_word as usize) * block.stride as usize + lane as usize;
-            own[at..at + GROUP].copy_from_slice(&verdict);
+            let own = &mut rows[(word - block.first_word as i32) as usize];
+            own[(origin + lane) as usize..][..GROUP].copy_from_slice(&verdict);
             count += verdict.iter().map(|bits| bits.count_ones()).sum::<u32>();
         }
         lane += GROUP as i32;

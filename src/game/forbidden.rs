@@ -102,7 +102,9 @@ impl fmt::Display for ForbiddenTotals {
 
 /// Why a set of forbidden totals could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read the forbidden totals {text:?}: {reason}; write totals such as 7, 3..9, 5k or 5k+2, with commas between them")]
+#[error(
+    "cannot read the forbidden totals {text:?}: {reason}; write totals such as 7, 3..9, 5k or 5k+2, with commas between them"
+)]
 pub struct ParseForbiddenError {
     text: String,
     reason: String,
@@ -139,7 +141,9 @@ fn parse_part(part: &str) -> Result<Part, String> {
         let step = if step.is_empty() { 1 } else { parse_total(step)? };
         let first = match first.trim_start() {
             "" => 0,
-            rest => parse_total(rest.strip_prefix('+').ok_or_else(|| format!("{rest:?} after k in {part}"))?)?,
+            rest => {
+                parse_total(rest.strip_prefix('+').ok_or_else(|| format!("{rest:?} after k in {part}"))?)?
+            }
         };
         return if step > 0 {
             Ok(Part::Progression { step, first })
@@ -155,7 +159,9 @@ fn parse_total(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(total) if !text.starts_with('+') => Ok(total),
         _ if text.is_empty() => Err("a total is missing".to_owned()),
-        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => Err(format!("{text} is more than {}", u64::MAX)),
+        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Err(format!("{text} is more than {}", u64::MAX))
+        }
         _ => Err(format!("{text:?} is not a whole number from 0")),
     }
 }
@@ -183,10 +189,16 @@ mod tests {
 
     #[test]
     fn the_next_allowed_total_is_found_or_there_is_none() {
-        for text in ["7", "3..6", "5k", "0..9,4k", "2k,3k+1", "2k+9,2k+20", "k+5", "2k,2k+1", "3k,3k+1,6k+2,6k+5"] {
+        for text in
+            ["7", "3..6", "5k", "0..9,4k", "2k,3k+1", "2k+9,2k+20", "k+5", "2k,2k+1", "3k,3k+1,6k+2,6k+5"]
+        {
             let set: ForbiddenTotals = text.parse().unwrap();
             for from in 0..40 {
-                assert_eq!(set.next_allowed(from), (from..500).find(|&total| !set.contains(total)), "{text} from {from}");
+                assert_eq!(
+                    set.next_allowed(from),
+                    (from..500).find(|&total| !set.contains(total)),
+                    "{text} from {from}"
+                );
             }
         }
         assert_eq!(ForbiddenTotals::default().next_allowed(3), Some(3));

@@ -37,7 +37,8 @@ fn extend(
         return;
     }
     let Some(&size) = from.sizes().get(heap) else {
-        let to = Position::new(from.sizes().iter().zip(&*removed).map(|(size, stones)| size - stones).collect());
+        let to =
+            Position::new(from.sizes().iter().zip(&*removed).map(|(size, stones)| size - stones).collect());
         if touched >= rules.touch_least && !rules.forbidden.contains(to.total()) {
             moves.entry(to).or_insert_with(|| removed.clone());
         }

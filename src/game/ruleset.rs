@@ -6,7 +6,7 @@ use super::ForbiddenTotals;
 use crate::error::{Error, Result};
 
 /// The greatest number of heaps of a ruleset. A take-one stencil has up to 2^heaps moves, so more is out of reach.
-pub const MOST_HEAPS: u32 = 16;
+pub const MOST_HEAPS: u32 = 14;
 
 /// How many stones leave each touched heap, independently, at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,7 +145,7 @@ mod tests {
         );
         assert!(matches!(Ruleset::bounded_moore(5, 0), Err(Error::Width { width: 0, heaps: 5 })));
         assert!(matches!(Ruleset::exact_slow(0, 1), Err(Error::Heaps { heaps: 0, .. })));
-        assert!(matches!(Ruleset::exact_slow(17, 1), Err(Error::Heaps { heaps: 17, .. })));
+        assert!(matches!(Ruleset::exact_slow(15, 1), Err(Error::Heaps { heaps: 15, .. })));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::{
     ops::{Deref, Range},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError, mpsc},
+    time::Duration,
 };
 
 use wgpu::{ErrorFilter, Features};
@@ -24,6 +25,9 @@ const WELCOME: Features = Features::TIMESTAMP_QUERY
     .union(Features::TIMESTAMP_QUERY_INSIDE_PASSES)
     .union(Features::IMMEDIATES)
     .union(Features::SUBGROUP);
+
+/// How long a mapping that is done may take to be reported.
+const MAPPING_TIME: Duration = Duration::from_secs(10);
 
 /// The first failure that no error scope caught, from whichever thread it came.
 #[derive(Clone, Debug, Default)]
@@ -122,7 +126,12 @@ impl Context {
         self.buffer(label, bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)
     }
 
-    fn buffer(&self, label: &str, asked: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+    /// Allocates a zeroed buffer of `asked` bytes, rounded up to whole words.
+    ///
+    /// # Errors
+    ///
+    /// As [`storage_buffer`](Self::storage_buffer).
+    pub fn buffer(&self, label: &str, asked: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         let most = self.device.limits().max_buffer_size;
         let rounded = asked.max(1).checked_next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
         let Some(size) = rounded.filter(|&size| size <= most) else {
@@ -174,7 +183,8 @@ impl Context {
                 entry_point: Some(entry),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants: overrides,
-                    ..Default::default()
+                    // The kernels write what they read of a workgroup's memory.
+                    zero_initialize_workgroup_memory: false,
                 },
                 cache: None,
             })
@@ -222,7 +232,10 @@ impl Context {
         self.poll(wgpu::PollType::Poll)?;
         let mapped = outcome.try_recv().or_else(|_| {
             self.poll(wgpu::PollType::wait_indefinitely())?;
-            outcome.try_recv().map_err(|_| self.failure("mapping a buffer never ended".to_owned()))
+            // Another thread's poll may have found the mapping done, and be about to say so.
+            outcome
+                .recv_timeout(MAPPING_TIME)
+                .map_err(|_| self.failure("mapping a buffer never ended".to_owned()))
         })?;
         mapped.map_err(|error| self.failure(error.to_string()))?;
         let view = buffer.get_mapped_range(range).map_err(|error| self.failure(error.to_string()))?;

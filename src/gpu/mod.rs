@@ -1,7 +1,9 @@
 //! The GPU backend: adapters, a device that reports its failures, and the kernels' dispatches.
 
 mod adapter;
+mod cells;
 mod context;
+pub mod params;
 pub mod take_one;
 
 pub use adapter::{AdapterSummary, Choice, adapters};

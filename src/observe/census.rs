@@ -86,7 +86,8 @@ impl Census {
             (0..32).filter(|i| (start + i) % modulus == residue).fold(0, |mask, i| mask | 1 << i)
         };
         let starts = if modulus <= 32 { modulus } else { 0 };
-        let masks = (0..starts).map(|start| (0..modulus).map(|residue| bits(start, residue)).collect()).collect();
+        let masks =
+            (0..starts).map(|start| (0..modulus).map(|residue| bits(start, residue)).collect()).collect();
         Ok(Self { heaps: region.heaps(), modulus, residues, counts, masks })
     }
 
@@ -94,7 +95,9 @@ impl Census {
     #[must_use]
     pub fn words(&self) -> Vec<WordCount> {
         let mut numbers = match &self.counts {
-            Counts::Dense(all) => all.iter().enumerate().map(|(word, &counts)| (word as u128, counts)).collect(),
+            Counts::Dense(all) => {
+                all.iter().enumerate().map(|(word, &counts)| (word as u128, counts)).collect()
+            }
             Counts::Sparse(all) => all.iter().map(|(&word, &counts)| (word, counts)).collect::<Vec<_>>(),
         };
         numbers.retain(|(_, counts)| counts[0] > 0);
@@ -160,9 +163,15 @@ impl Observer for Census {
         for part in parts {
             match part {
                 Counts::Dense(all) => {
-                    all.into_iter().enumerate().for_each(|(word, counts)| self.counts.add(word as u128, counts));
+                    for (word, counts) in all.into_iter().enumerate() {
+                        self.counts.add(word as u128, counts);
+                    }
                 }
-                Counts::Sparse(all) => all.into_iter().for_each(|(word, counts)| self.counts.add(word, counts)),
+                Counts::Sparse(all) => {
+                    for (word, counts) in all {
+                        self.counts.add(word, counts);
+                    }
+                }
             }
         }
     }
@@ -186,7 +195,11 @@ mod tests {
             counts[0] += 1;
             counts[1] += u64::from(is_p);
         }
-        let count = |(word, [positions, p_positions]): (Vec<u32>, [u64; 2])| WordCount { word, positions, p_positions };
+        let count = |(word, [positions, p_positions]): (Vec<u32>, [u64; 2])| WordCount {
+            word,
+            positions,
+            p_positions,
+        };
         words.into_iter().map(count).collect()
     }
 
@@ -200,7 +213,11 @@ mod tests {
                 let options = Options { backend: BackendChoice::Cpu, ..Options::default() };
                 let mut solver = Solver::new(&rules, &region, &options).unwrap();
                 solver.run(&mut [&mut census], &mut |_| ControlFlow::Continue(())).unwrap();
-                assert_eq!(census.words(), by_hand(&rules, &region, modulus), "{rules} ≤ {max}, mod {modulus}");
+                assert_eq!(
+                    census.words(),
+                    by_hand(&rules, &region, modulus),
+                    "{rules} ≤ {max}, mod {modulus}"
+                );
             }
         }
     }

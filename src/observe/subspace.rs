@@ -30,7 +30,7 @@ impl Subspace {
 /// Whether a modulus is prime, so that residues form a field.
 #[must_use]
 pub fn is_prime(number: u32) -> bool {
-    number >= 2 && (2..).take_while(|divisor| divisor * divisor <= number).all(|divisor| !number.is_multiple_of(divisor))
+    number >= 2 && (2..=number.isqrt()).all(|divisor| !number.is_multiple_of(divisor))
 }
 
 /// The reduced row echelon form of the space that the rows span, without zero rows.
@@ -44,7 +44,9 @@ fn reduce(rows: &[Vec<u32>], prime: u32) -> Vec<Vec<u32>> {
         }
         let Some(lead) = row.iter().position(|&entry| entry != 0) else { continue };
         let inverse = inverse(row[lead], prime);
-        row.iter_mut().for_each(|entry| *entry = multiply(*entry, inverse, prime));
+        for entry in &mut row {
+            *entry = multiply(*entry, inverse, prime);
+        }
         for known in &mut basis {
             let factor = known[lead];
             subtract(known, &row, factor, prime);
@@ -147,5 +149,6 @@ mod tests {
     fn primes() {
         let primes = (0..32).filter(|&number| is_prime(number)).collect::<Vec<_>>();
         assert_eq!(primes, [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31]);
+        assert!(is_prime(4_294_967_291) && !is_prime(u32::MAX));
     }
 }

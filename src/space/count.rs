@@ -58,7 +58,11 @@ mod tests {
                 }
             }
             for (total, &size) in sizes.iter().enumerate() {
-                assert_eq!(count_tuples(parts, cap, total as u64), size, "{parts} parts ≤ {cap}, total {total}");
+                assert_eq!(
+                    count_tuples(parts, cap, total as u64),
+                    size,
+                    "{parts} parts ≤ {cap}, total {total}"
+                );
             }
             assert_eq!(gaussian_binomial(parts, cap, u64::from(parts * cap)), sizes);
             assert_eq!(count_tuples(parts, cap, u64::from(parts * cap) + 1), 0);

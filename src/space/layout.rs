@@ -6,9 +6,10 @@
 //! - the **lane axis** is xₙ, the smallest heap: neighbouring GPU threads and SIMD lanes, contiguous in memory;
 //! - a **block** is (x₃ … xₙ₋₁), its *coordinates*, ranked in lexicographic order.
 //!
-//! The words of a block stand word-major, lane-minor: row `w` holds the values 32w ..= 32w + 31 of x₂ for all
-//! lanes. The rows of a block start at x₃'s word, as x₂ ≥ x₃. All blocks of the same x₃ form a **slab**,
-//! contiguous in memory; a move never leads more than one slab down.
+//! All blocks of the same x₃ form a **slab**, contiguous in memory; a move never leads more than one slab down.
+//! Inside a slab words stand word-major: row `w` holds the values 32w ..= 32w + 31 of x₂, for one block after the
+//! other, and in each for all lanes. The rows of a slab start at x₃'s word, as x₂ ≥ x₃. A stratum touches one or
+//! two rows of a slab, so what it touches of neighbouring blocks lies side by side.
 //!
 //! For given block and lane, t = total − x₃ − … − xₙ stones are left for x₁ and x₂, and the valid values of x₂ are
 //! max(x₃, t − cap) ..= ⌊t/2⌋, the lane's *window*. Every bit outside the window is zero, and so is at least one
@@ -38,8 +39,10 @@ pub struct Layout {
     axes: usize,
     /// `axes` coordinates for each block, largest heap first.
     coordinates: Vec<u16>,
-    /// Where each block's first row starts, in lane groups from the start of a slot.
+    /// Where each block's part of its slab's first row starts, in lane groups from the start of a slot.
     bases: Vec<u32>,
+    /// Lane groups from one row to the next, for each slab.
+    pitches: Vec<u32>,
     /// `rank_terms[axis][x]`: what coordinate `x` of an axis adds to a block's rank.
     rank_terms: Vec<Vec<u32>>,
     words: u64,
@@ -50,14 +53,15 @@ pub struct Layout {
 pub struct Block<'a> {
     /// x₃ … xₙ₋₁; empty for three heaps or fewer.
     pub coordinates: &'a [u16],
-    /// The index of the word of the first row's lane 0.
+    /// The index of the word of its first row's lane 0.
     pub base: usize,
     /// Which word of the bit axis the first row is.
     pub first_word: u32,
     /// The greatest lane: xₙ₋₁, or the cap for three heaps.
     pub last_lane: u32,
-    /// Words from one row to the next; at least `last_lane + 2`, and a multiple of [`LANE_GROUP`].
-    pub stride: u32,
+    /// Words from one row of the slab to the next, a multiple of [`LANE_GROUP`]. Of these the block has its lanes and
+    /// at least one zero behind them.
+    pub pitch: u32,
 }
 
 /// The valid positions of one block in one stratum.
@@ -114,6 +118,7 @@ impl Layout {
             axes,
             coordinates: Vec::with_capacity(size.blocks as usize * axes),
             bases: Vec::with_capacity(size.blocks as usize),
+            pitches: Vec::new(),
             rank_terms,
             words: 0,
         };
@@ -124,23 +129,28 @@ impl Layout {
 
     /// Lists all blocks in order of rank and gives each its place.
     fn place_blocks(&mut self) {
-        let mut next = 1; // One lane group of zeros, so that lane −1 of the first row can be read.
+        // One lane group of zeros, so that lane −1 of the first row can be read.
+        let mut slab_start = 1;
+        let mut row_end = 0;
         let mut coordinates = vec![0u16; self.axes];
         loop {
             self.coordinates.extend_from_slice(&coordinates);
-            self.bases.push(next);
-            let last_lane = last_lane(self.heaps, self.max, &coordinates);
-            next += rows(self.heaps, self.max, floor(&coordinates)) * (stride(last_lane) / LANE_GROUP);
+            self.bases.push(slab_start + row_end);
+            row_end += row_width(last_lane(self.heaps, self.max, &coordinates)) / LANE_GROUP;
             // The successor in lexicographic order: raise the last coordinate that is below its left neighbour.
             let left = |axis: usize| if axis == 0 { self.max as u16 } else { coordinates[axis - 1] };
-            let Some(raised) = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis)) else {
-                break;
-            };
+            let raised = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis));
+            if raised.is_none_or(|axis| axis == 0) {
+                self.pitches.push(row_end);
+                slab_start += rows(self.heaps, self.max, floor(&coordinates)) * row_end;
+                row_end = 0;
+            }
+            let Some(raised) = raised else { break };
             coordinates[raised] += 1;
             coordinates[raised + 1..].fill(0);
         }
         // And one after the last, as a whole lane group may be read from the last lane on.
-        self.words = (u64::from(next) + 1) * u64::from(LANE_GROUP);
+        self.words = (u64::from(slab_start) + 1) * u64::from(LANE_GROUP);
     }
 
     /// How many heaps.
@@ -179,10 +189,16 @@ impl Layout {
         &self.coordinates
     }
 
-    /// Where each block's first row starts, in lane groups.
+    /// Where each block's part of its slab's first row starts, in lane groups.
     #[must_use]
     pub fn bases(&self) -> &[u32] {
         &self.bases
+    }
+
+    /// Lane groups from one row to the next, for each slab.
+    #[must_use]
+    pub fn pitches(&self) -> &[u32] {
+        &self.pitches
     }
 
     /// What coordinate `x` adds to a block's rank, for each axis.
@@ -208,12 +224,13 @@ impl Layout {
     pub fn block(&self, rank: u32) -> Block<'_> {
         let coordinates = &self.coordinates[rank as usize * self.axes..][..self.axes];
         let last_lane = last_lane(self.heaps, self.max, coordinates);
+        let slab = coordinates.first().map_or(0, |&x| usize::from(x));
         Block {
             coordinates,
             base: self.bases[rank as usize] as usize * LANE_GROUP as usize,
             first_word: first_word(floor(coordinates)),
             last_lane,
-            stride: stride(last_lane),
+            pitch: self.pitches[slab] * LANE_GROUP,
         }
     }
 
@@ -237,6 +254,20 @@ impl Layout {
             None if slab == 0 => 0,
             _ => self.blocks(),
         }
+    }
+
+    /// The slab that a block is in.
+    #[must_use]
+    pub fn slab_of(&self, rank: u32) -> usize {
+        self.coordinates.get(rank as usize * self.axes).map_or(0, |&x3| usize::from(x3))
+    }
+
+    /// The index of the first word of a slab; for `slab == slabs()`, of the word behind the last.
+    #[must_use]
+    pub fn slab_start(&self, slab: usize) -> usize {
+        let group = LANE_GROUP as usize;
+        let end = self.words as usize - group;
+        self.bases.get(self.slab_first_block(slab)).map_or(end, |&base| base as usize * group)
     }
 
     /// The greatest x₁ + x₂ there is.
@@ -328,7 +359,7 @@ fn axes(heaps: u32) -> usize {
 }
 
 fn coordinate_fits(heaps: u32, max: u32) -> bool {
-    axes(heaps) == 0 || max <= u32::from(u16::MAX)
+    axes(heaps) == 0 || u16::try_from(max).is_ok()
 }
 
 fn last_lane(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
@@ -339,8 +370,8 @@ fn last_lane(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
     }
 }
 
-/// A row's words: the lanes and at least one zero, which is also the zero before the next row's lane 0.
-fn stride(last_lane: u32) -> u32 {
+/// A block's words of a row: the lanes and at least one zero, which is also the zero before the next block's lane 0.
+pub(super) fn row_width(last_lane: u32) -> u32 {
     (last_lane + 2).next_multiple_of(LANE_GROUP)
 }
 
@@ -394,7 +425,7 @@ impl Size {
         let blocks = binomial(u64::from(max) + axes, axes)?;
         let mut words = 2 * u128::from(LANE_GROUP);
         for (floor, lane, count) in block_shapes(heaps, max) {
-            words += u128::from(rows(heaps, max, floor)) * u128::from(stride(lane)) * count?;
+            words += u128::from(rows(heaps, max, floor)) * u128::from(row_width(lane)) * count?;
             if words > limit {
                 return None;
             }

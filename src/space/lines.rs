@@ -28,7 +28,7 @@
 )]
 
 use super::Region;
-use super::layout::{Block, LANE_GROUP, Layout, block_shapes, layout_bytes};
+use super::layout::{Block, LANE_GROUP, Layout, block_shapes, layout_bytes, row_width};
 use crate::error::Result;
 
 /// The tables a line bit is kept in.
@@ -129,7 +129,7 @@ impl LineLayout {
     /// A block's rows: the bit axis is y₁.
     #[must_use]
     pub fn rows(&self, block: &Block<'_>) -> Strip {
-        let stride = i64::from(block.stride);
+        let stride = i64::from(block.pitch);
         Strip { origin: block.base as i64 - i64::from(block.first_word) * stride, stride }
     }
 
@@ -142,7 +142,7 @@ impl LineLayout {
             let length = i64::from(self.shape().mirror_length());
             return Strip { origin: base + length - i64::from(self.max), stride: length + WORD / 2 };
         }
-        Strip { origin: base, stride: i64::from(block.stride) }
+        Strip { origin: base, stride: i64::from(row_width(block.last_lane)) }
     }
 
     /// What y₁ + yₙ₋₁ is counted down from along a block's mirror.
@@ -258,9 +258,7 @@ impl Shape {
         let (rows, length) = match self.heaps {
             1 => (0, 0),
             3 => (2 * self.max / u32::BITS + 1, self.mirror_length()),
-            _ => {
-                ((self.max + last_lane - floor) / u32::BITS + 1, (last_lane + 2).next_multiple_of(LANE_GROUP))
-            }
+            _ => ((self.max + last_lane - floor) / u32::BITS + 1, row_width(last_lane)),
         };
         u64::from(rows) * u64::from(length)
     }
@@ -291,7 +289,7 @@ impl Shape {
             first_word,
             rows: self.max.min(rest / 2) / u32::BITS + 1 - first_word,
             first_lane,
-            stride: (last_lane - first_lane + 2).next_multiple_of(LANE_GROUP),
+            stride: row_width(last_lane - first_lane),
         }
     }
 
@@ -312,7 +310,7 @@ impl Shape {
         let first_words =
             (cap + last - floor + 1) * (floor / 32) + quotients(cap + 1, 32) - quotients(floor + 1, 32);
         let rows = last_words + u64::from(most - least + 1) - first_words;
-        rows * u64::from((last_lane + 2).next_multiple_of(LANE_GROUP))
+        rows * u64::from(row_width(last_lane))
     }
 }
 

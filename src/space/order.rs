@@ -17,7 +17,10 @@ impl Region {
     pub fn rank(&self, position: &Position) -> Option<u64> {
         let sizes = position.sizes();
         let total = u32::try_from(position.total()).ok()?;
-        if sizes.len() != self.heaps() as usize || position.largest() > self.max() || !self.strata().contains(&total) {
+        if sizes.len() != self.heaps() as usize
+            || position.largest() > self.max()
+            || !self.strata().contains(&total)
+        {
             return None;
         }
         let (mut rank, mut least, mut rest) = (0, 0, position.total());
@@ -57,7 +60,11 @@ impl Region {
     fn completions(&self, index: usize, size: u32, rest: u64) -> u64 {
         let larger = self.heaps() - index as u32 - 1;
         let least = u64::from(size) * u64::from(larger + 1);
-        if size > self.max() || rest < least { 0 } else { count_tuples(larger, self.max() - size, rest - least) }
+        if size > self.max() || rest < least {
+            0
+        } else {
+            count_tuples(larger, self.max() - size, rest - least)
+        }
     }
 }
 
@@ -120,7 +127,8 @@ mod tests {
             let region = Region::new(heaps, max).unwrap();
             for total in region.strata() {
                 let expected = listed(heaps as usize, max as u32, total);
-                let actual = region.stratum(total).map(|position| position.sizes().to_vec()).collect::<Vec<_>>();
+                let actual =
+                    region.stratum(total).map(|position| position.sizes().to_vec()).collect::<Vec<_>>();
                 assert_eq!(actual, expected, "{heaps} heaps ≤ {max}, total {total}");
                 for (rank, sizes) in expected.into_iter().enumerate() {
                     let position = Position::new(sizes);

@@ -112,7 +112,10 @@ mod tests {
         let moves = |rules: &Ruleset| {
             let terms = Stencil::new(rules, &layout).terms;
             // A term that is read both ways stands for two moves.
-            (terms.len(), terms.iter().map(|term| 1 + usize::from(term.shift == Shift::Either)).sum::<usize>())
+            (
+                terms.len(),
+                terms.iter().map(|term| 1 + usize::from(term.shift == Shift::Either)).sum::<usize>(),
+            )
         };
         assert_eq!(moves(&Ruleset::bounded_moore(5, 2).unwrap()), (11, 5 + 10));
         assert_eq!(moves(&Ruleset::exact_slow(5, 4).unwrap()).1, 5);
@@ -122,7 +125,8 @@ mod tests {
     #[test]
     fn forbidden_totals_take_moves_away() {
         let layout = Layout::new(&Region::new(4, 9).unwrap()).unwrap();
-        let rules = Ruleset::bounded_moore(4, 3).unwrap().with_forbidden("5k".parse().unwrap()).with_misere(true);
+        let rules =
+            Ruleset::bounded_moore(4, 3).unwrap().with_forbidden("5k".parse().unwrap()).with_misere(true);
         let stencil = Stencil::new(&rules, &layout);
         assert_eq!(stencil.touches(&rules, 6), TouchMask(0b1100));
         assert_eq!(stencil.touches(&rules, 7), TouchMask(0b1010));

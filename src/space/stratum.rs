@@ -40,14 +40,14 @@ pub struct Row<'a> {
     words: &'a [u32],
     /// Index of the word for x₂ = 0 … 31, could it be read.
     origin: isize,
-    stride: usize,
+    pitch: usize,
 }
 
 impl Row<'_> {
     /// The verdicts (1 = P) for x₂ = 32·`word` … 32·`word` + 31, zero outside `first ..= last`.
     #[must_use]
     pub fn word(&self, word: u32) -> u32 {
-        self.words[(self.origin + (word as usize * self.stride) as isize) as usize] & self.valid(word)
+        self.words[(self.origin + (word as usize * self.pitch) as isize) as usize] & self.valid(word)
     }
 
     /// Which bits of word `word` are positions of the row.
@@ -96,7 +96,11 @@ impl<'a> Stratum<'a> {
 
     /// Visits every row once, on all threads of the pool it is called in: each part of the stratum starts with
     /// `new` and its rows are added by `visit` in the order of the layout. Returns the parts in that order.
-    pub fn fold_rows<T: Send>(&self, new: impl Fn() -> T + Sync, visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T> {
+    pub fn fold_rows<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync,
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+    ) -> Vec<T> {
         let mut active = Vec::new();
         self.layout.active_blocks(self.total, 0, &mut active);
         let fold = |blocks: &[u32]| {
@@ -123,8 +127,8 @@ impl<'a> Stratum<'a> {
             last: last as u32,
             heaps: self.layout.heaps() as usize,
             words: self.words,
-            origin: (block.base + lane as usize) as isize - (block.first_word * block.stride) as isize,
-            stride: block.stride as usize,
+            origin: (block.base + lane as usize) as isize - (block.first_word * block.pitch) as isize,
+            pitch: block.pitch as usize,
         }
     }
 

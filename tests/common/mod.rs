@@ -6,6 +6,11 @@ use nimstrata::oracle;
 use nimstrata::space::{Region, Stratum};
 use proptest::prelude::*;
 
+/// So many random cases, without a file of failures: what fails is worth a test of its own.
+pub fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 /// A ruleset with a region small enough for the oracle.
 #[derive(Clone, Debug)]
 pub struct Case {

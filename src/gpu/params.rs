@@ -1,0 +1,60 @@
+//! What the shaders are told, as they lay it out; a test compares every field with the shader's own.
+
+use bytemuck::{Pod, Zeroable};
+
+/// `Region` of `shaders/take_one.wgsl`: what holds for the whole region.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub struct TakeOneRegion {
+    /// The greatest size of a heap.
+    pub cap: i32,
+    /// The greatest x₂ with a bit of its own.
+    pub second_max: i32,
+    /// The greatest lane where blocks have no coordinates.
+    pub last_lane: i32,
+    /// Strata in the ring.
+    pub slots: u32,
+    /// The end of the terms that are read unshifted.
+    pub unshifted_end: u32,
+    /// The end of the terms that are read both ways.
+    pub either_end: u32,
+    /// The end of the terms that are read shifted.
+    pub shifted_end: u32,
+    /// Nothing; makes the size a multiple of 16 bytes.
+    pub padding: u32,
+}
+
+/// `Step` of `shaders/take_one.wgsl`: what holds for one dispatch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub struct TakeOneStep {
+    /// The total of the stratum.
+    pub total: i32,
+    /// Where the dispatch's blocks start in the active list.
+    pub first_active: u32,
+    /// How many blocks it solves.
+    pub active_count: u32,
+    /// Over how many tasks the lanes of a block are dealt.
+    pub panels: u32,
+    /// The first block in the bound windows of tables.
+    pub block_origin: u32,
+    /// The first word in the window of the blocks' own slabs, mod 2³².
+    pub own_origin: u32,
+    /// The first word in the window of the slabs below, mod 2³².
+    pub lower_origin: u32,
+    /// The slot that is written.
+    pub slot: u32,
+    /// Positions with fewer nonempty heaps are cleared.
+    pub least_nonempty: u32,
+    /// The first word of the bit axis to solve.
+    pub first_word: i32,
+    /// The last word of the bit axis to solve.
+    pub last_word: i32,
+    /// Which counter the P-positions are added to.
+    pub counter: u32,
+    /// For each number of touched heaps, the slot that such moves arrive in, or [`FORBIDDEN`].
+    pub sources: [u32; 16],
+}
+
+/// The source of a number of touched heaps with which no move may arrive.
+pub const FORBIDDEN: u32 = u32::MAX;

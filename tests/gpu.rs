@@ -1,0 +1,131 @@
+//! The shaders against the oracle and the CPU twins, bit for bit. Every test of this file runs on an adapter.
+//!
+//! A machine without any Vulkan, Metal or DirectX 12 adapter fails these tests; `NIMSTRATA_NO_GPU=1` lets them pass
+//! without having run, and says so.
+
+mod common;
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock};
+
+use nimstrata::backend::Backend;
+use nimstrata::cpu;
+use nimstrata::game::Ruleset;
+use nimstrata::gpu::take_one::{Limits, TakeOne};
+use nimstrata::gpu::{Choice, Context};
+use nimstrata::observe::Digest;
+use nimstrata::solver::Observer;
+use nimstrata::space::{Region, Stratum};
+use proptest::prelude::*;
+
+/// The one device that all tests share, or `None`, with a word of it, where `NIMSTRATA_NO_GPU` is set.
+fn device() -> Option<Arc<Context>> {
+    static DEVICE: LazyLock<Arc<Context>> = LazyLock::new(|| {
+        let context = Context::open(Choice::Any);
+        Arc::new(context.expect("these tests need an adapter; NIMSTRATA_NO_GPU=1 leaves them out"))
+    });
+    if std::env::var_os("NIMSTRATA_NO_GPU").is_some_and(|value| !value.is_empty() && value != "0") {
+        eprintln!("not run: NIMSTRATA_NO_GPU is set");
+        return None;
+    }
+    Some(DEVICE.clone())
+}
+
+/// The canonical bitmaps of all strata of a region.
+fn solve(context: Arc<Context>, case: &common::Case, limits: Limits) -> Vec<Vec<u8>> {
+    let mut kernel = TakeOne::with_limits(context, &case.rules, &case.region, limits).unwrap();
+    let mut solved = Vec::new();
+    let mut visit = |stratum: &Stratum<'_>| {
+        solved.push(common::canonical(stratum));
+        ControlFlow::Continue(())
+    };
+    kernel.run(true, &mut visit).unwrap();
+    solved
+}
+
+/// Guards on and off; bounds that nothing small meets, and such that spans, copies and submits are many.
+fn limits() -> impl Strategy<Value = Limits> {
+    let bound_bytes = prop_oneof![Just(u64::MAX), Just(1 << 15), Just(1 << 14)];
+    let small = prop_oneof![Just(u64::MAX), Just(1 << 10)];
+    (any::<bool>(), bound_bytes, small).prop_map(|(checked, bound_bytes, small)| Limits {
+        bound_bytes,
+        submit_words: small,
+        copy_bytes: small,
+        checked,
+    })
+}
+
+proptest! {
+    #![proptest_config(common::cases(150))]
+
+    #[test]
+    fn take_one_shader_agrees_with_the_oracle(case in common::take_one_case(), limits in limits()) {
+        if let Some(context) = device() {
+            prop_assert_eq!(solve(context, &case, limits), common::oracle_bitmaps(&case));
+        }
+    }
+}
+
+/// The digest and the number of P-positions of a region.
+fn digest(kernel: &mut dyn Backend) -> (String, u64) {
+    let mut digest = Digest::default();
+    let mut p_positions = 0;
+    let mut visit = |stratum: &Stratum<'_>| {
+        digest.observe(stratum);
+        p_positions += stratum.p_positions;
+        ControlFlow::Continue(())
+    };
+    kernel.run(true, &mut visit).unwrap();
+    (digest.hex(), p_positions)
+}
+
+/// Solves a region on both backends, compares digests and counts, and the counts of a run without reading bits back.
+fn same_on_both_backends(rules: &Ruleset, max: u64) {
+    let Some(context) = device() else { return };
+    let region = Region::new(rules.heaps, max).unwrap();
+    let mut twin = cpu::take_one::TakeOne::new(rules, &region).unwrap();
+    let mut shader = TakeOne::new(context.clone(), rules, &region).unwrap();
+    let expected = digest(&mut twin);
+    assert_eq!(digest(&mut shader), expected, "{rules} ≤ {max}");
+    let mut shader = TakeOne::new(context, rules, &region).unwrap();
+    let mut p_positions = 0;
+    let mut visit = |stratum: &Stratum<'_>| {
+        p_positions += stratum.p_positions;
+        ControlFlow::Continue(())
+    };
+    shader.run(false, &mut visit).unwrap();
+    assert_eq!(p_positions, expected.1, "{rules} ≤ {max}, counted");
+}
+
+#[test]
+fn both_backends_agree_on_five_heaps_to_60() {
+    same_on_both_backends(&Ruleset::bounded_moore(5, 2).unwrap(), 60);
+}
+
+#[test]
+fn both_backends_agree_on_six_heaps_width_three_to_24() {
+    same_on_both_backends(&Ruleset::bounded_moore(6, 3).unwrap(), 24);
+}
+
+#[test]
+fn both_backends_agree_on_three_heaps_to_400() {
+    same_on_both_backends(&Ruleset::bounded_moore(3, 2).unwrap(), 400);
+}
+
+#[test]
+fn both_backends_agree_on_exact_slow_misere_to_80() {
+    same_on_both_backends(&Ruleset::exact_slow(4, 2).unwrap().with_misere(true), 80);
+}
+
+#[test]
+fn both_backends_agree_with_multiples_of_seven_forbidden() {
+    let rules = Ruleset::bounded_moore(5, 3).unwrap().with_forbidden("7k".parse().unwrap());
+    same_on_both_backends(&rules, 30);
+}
+
+#[test]
+fn both_backends_agree_on_many_heaps() {
+    for (heaps, width, max) in [(10, 3, 5), (11, 11, 3), (12, 2, 3), (13, 4, 2), (14, 14, 2)] {
+        same_on_both_backends(&Ruleset::bounded_moore(heaps, width).unwrap(), max);
+    }
+}

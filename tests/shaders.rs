@@ -1,0 +1,89 @@
+//! Every shipped shader is parsed and validated, and its structs are compared with the host's, without any GPU.
+
+use std::mem::{offset_of, size_of};
+
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use nimstrata::gpu::params::{TakeOneRegion, TakeOneStep};
+use nimstrata::gpu::take_one;
+
+/// The shipped shaders by file name, with what the kernels include of them.
+const SHADERS: [(&str, &str); 1] = [("take_one.wgsl", take_one::SHADER)];
+
+fn parse(name: &str, source: &str) -> naga::Module {
+    naga::front::wgsl::parse_str(source)
+        .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(source)))
+}
+
+#[test]
+fn every_shader_is_valid_and_known_here() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    let mut files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect::<Vec<_>>();
+    files.sort();
+    assert_eq!(files, SHADERS.map(|(name, _)| name), "shaders that no test knows");
+    for (name, source) in SHADERS {
+        let module = parse(name, source);
+        // No capability beyond what every adapter has.
+        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+        validator
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(source)));
+        assert!(
+            module.entry_points.iter().any(|entry| entry.name == "main"),
+            "{name} has no entry point `main`"
+        );
+    }
+}
+
+/// The fields of a shader's struct with their offsets, and its size.
+fn layout(source: &str, name: &str) -> (Vec<(String, usize)>, usize) {
+    let module = parse(name, source);
+    let found = module.types.iter().find_map(|(_, of)| match &of.inner {
+        naga::TypeInner::Struct { members, span } if of.name.as_deref() == Some(name) => {
+            Some((members, *span))
+        }
+        _ => None,
+    });
+    let (members, span) = found.unwrap_or_else(|| panic!("the shader has no struct {name}"));
+    let field = |member: &naga::StructMember| (member.name.clone().unwrap(), member.offset as usize);
+    (members.iter().map(field).collect(), span as usize)
+}
+
+macro_rules! assert_same_layout {
+    ($source:expr, $name:literal, $host:ty, [$($field:ident),* $(,)?]) => {
+        let host = vec![$((stringify!($field).to_owned(), offset_of!($host, $field))),*];
+        assert_eq!(layout($source, $name), (host, size_of::<$host>()), "struct {}", $name);
+    };
+}
+
+#[test]
+fn host_structs_lie_like_those_of_the_take_one_shader() {
+    assert_same_layout!(
+        take_one::SHADER,
+        "Region",
+        TakeOneRegion,
+        [cap, second_max, last_lane, slots, unshifted_end, either_end, shifted_end, padding]
+    );
+    assert_same_layout!(
+        take_one::SHADER,
+        "Step",
+        TakeOneStep,
+        [
+            total,
+            first_active,
+            active_count,
+            panels,
+            block_origin,
+            own_origin,
+            lower_origin,
+            slot,
+            least_nonempty,
+            first_word,
+            last_word,
+            counter,
+            sources,
+        ]
+    );
+}
