@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
@@ -30,6 +31,42 @@ fn count(backend: &mut dyn Backend) -> Vec<u64> {
     };
     backend.run(false, &mut keep).unwrap();
     counts
+}
+
+/// The bitmaps of a single-heap game, one position after the other: a line is taken once it holds a P₁. For regions
+/// beyond the oracle's reach.
+fn by_lines(case: &common::Case) -> Vec<Vec<u8>> {
+    let mut taken = HashSet::new();
+    let mut last_allowed = None;
+    let mut solve = |total: u32| {
+        let forbidden = case.rules.forbidden.contains(u64::from(total));
+        let mut bitmap = vec![0u8; case.region.stratum_size(total).div_ceil(8) as usize];
+        for (index, position) in case.region.stratum(total).enumerate() {
+            let sizes = position.sizes();
+            let lines = || (0..sizes.len()).map(|out| [&sizes[..out], &sizes[out + 1..]].concat());
+            let terminal = last_allowed.is_none_or(|allowed| position.largest() < total - allowed);
+            if (case.rules.misere && terminal) || lines().any(|line| taken.contains(&line)) {
+                continue;
+            }
+            bitmap[index / 8] |= 1 << (index % 8);
+            if !forbidden {
+                taken.extend(lines());
+            }
+        }
+        last_allowed = if forbidden { last_allowed } else { Some(total) };
+        bitmap
+    };
+    case.region.strata().map(&mut solve).collect()
+}
+
+proptest! {
+    #![proptest_config(common::cases(20))]
+
+    #[test]
+    fn sieve_twin_agrees_with_a_plain_sieve_where_rows_are_long(case in common::long_single_heap_case()) {
+        let mut twin = Sieve::new(&case.rules, &case.region).unwrap().with_task_positions(1000);
+        prop_assert_eq!(solve(&mut twin), by_lines(&case));
+    }
 }
 
 proptest! {
