@@ -9,8 +9,8 @@ override AXES: u32 = 2u;
 // Threads a task: 8, or more where a block has so many neighbours that fewer tasks share the workgroup's memory.
 override LANES: u32 = 8u;
 
-// Neighbour blocks that all tasks of a workgroup together may have: (THREADS / LANES) << AXES.
-override NEIGHBOURS: u32 = 32u;
+// Neighbour blocks that a block has, itself among them: different sets of coordinates that moves take from.
+override NEIGHBOURS: u32 = 4u;
 
 const THREADS: u32 = 64u;
 // A neighbour that would be unsorted or negative. Never the place of a row, as those are multiples of 8.
@@ -34,13 +34,18 @@ struct Region {
     padding: u32,
 }
 
-// What holds for one dispatch.
-struct Step {
-    total: i32,
-    // Where the dispatch's blocks start in the active list, and how many there are.
+// Which part of the list of active blocks a dispatch works on.
+struct Deal {
     first_active: u32,
     active_count: u32,
     panels: u32,
+    counter: u32,
+}
+
+// What holds for one dispatch.
+struct Step {
+    deal: Deal,
+    total: i32,
     // The first block in the bound windows of coordinates and bases.
     block_origin: u32,
     // The first words, mod 2^32, in the bound windows of cells.
@@ -53,7 +58,6 @@ struct Step {
     // The words of the bit axis to solve.
     first_word: i32,
     last_word: i32,
-    counter: u32,
     // For each number of touched heaps, the slot that such moves arrive in.
     sources: array<vec4<u32>, 4>,
 }
@@ -65,16 +69,19 @@ struct Step {
 // Where each block's first row starts in slot 0, in groups of 8 words, as if there were one slot only.
 @group(0) @binding(3) var<storage, read> bases: array<u32>;
 @group(0) @binding(4) var<storage, read> active_blocks: array<u32>;
-// A set of axes (bits 0 to 15), whether the lane loses a stone (bit 16), and the number of touched heaps (bits 17 on).
+// First the NEIGHBOURS sets of coordinates that lose a stone, bit i for coordinate i, the empty set first. Then the
+// terms: the number of the set (bits 0 to 15), whether the lane loses a stone (bit 16), whether x3 does (bit 17), and
+// the number of touched heaps (bits 18 on).
 @group(0) @binding(5) var<storage, read> terms: array<u32>;
-// For each axis and coordinate x, by how much the rank falls from x to x - 1; then where each slab starts.
+// For each axis and coordinate x, by how much the rank falls from x to x - 1; then for each slab where it starts and
+// how long its rows are, in groups of 8 words.
 @group(0) @binding(6) var<storage, read> ranks: array<u32>;
 // The slabs that the dispatch's blocks are in, and the slabs one below each of them. Often the same memory.
 @group(0) @binding(7) var<storage, read_write> own: array<u32>;
 @group(0) @binding(8) var<storage, read_write> lower: array<u32>;
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 
-var<workgroup> neighbours: array<u32, NEIGHBOURS>;
+var<workgroup> neighbours: array<u32, NEIGHBOURS * (THREADS / LANES)>;
 var<workgroup> tally: atomic<u32>;
 
 fn coordinate(block: u32, axis: u32) -> u32 {
@@ -87,12 +94,12 @@ fn last_axis() -> u32 {
     return max(AXES, 1u) - 1u;
 }
 
-fn row_stride(last_lane: u32) -> u32 {
-    return (last_lane + 9u) & ~7u;
+fn slab_start(slab: u32) -> u32 {
+    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab];
 }
 
-fn slab_start(slab: u32) -> u32 {
-    return ranks[AXES * (u32(region.cap) + 1u) + slab];
+fn row_pitch(slab: u32) -> u32 {
+    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab + 1u] * 8u;
 }
 
 // The bits from `bit` on: all for bit <= 0, none for bit >= 32.
@@ -100,33 +107,34 @@ fn at_least(bit: i32) -> u32 {
     return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
 }
 
-// How a block's rows lie in the bound windows.
+// How the rows lie that a block's terms read: those of its own slab, and those of the slab below.
 struct Rows {
-    // Words from one slot to the next, for the block's slab and the slab below.
-    own_pitch: u32,
-    lower_pitch: u32,
-    // Words from one row to the next, in blocks with the same last coordinate and with the one below.
-    wide: u32,
-    narrow: u32,
+    // Words from one slot to the next.
+    own_slot: u32,
+    lower_slot: u32,
+    // Words from one row to the next.
+    own_row: u32,
+    lower_row: u32,
     // Where the task's neighbours start in the workgroup's list.
     neighbours: u32,
 }
 
 fn rows_of(block: u32, task: u32) -> Rows {
     var rows: Rows;
-    rows.neighbours = task << AXES;
+    rows.neighbours = task * NEIGHBOURS;
     if AXES == 0u {
-        rows.own_pitch = row_stride(u32(region.last_lane));
-        rows.wide = rows.own_pitch * region.slots;
+        // Each row is a slab of its own.
+        rows.own_slot = row_pitch(0u);
+        rows.own_row = rows.own_slot * region.slots;
         return rows;
     }
     let x3 = coordinate(block, 0u);
-    let last = coordinate(block, last_axis());
-    let here = slab_start(x3);
-    rows.own_pitch = (slab_start(x3 + 1u) - here) * 8u;
-    rows.lower_pitch = (here - slab_start(max(x3, 1u) - 1u)) * 8u;
-    rows.wide = row_stride(last);
-    rows.narrow = row_stride(max(last, 1u) - 1u);
+    let below = max(x3, 1u) - 1u;
+    let start = slab_start(x3);
+    rows.own_slot = (slab_start(x3 + 1u) - start) * 8u;
+    rows.lower_slot = (start - slab_start(below)) * 8u;
+    rows.own_row = row_pitch(x3);
+    rows.lower_row = row_pitch(below);
     return rows;
 }
 
@@ -151,11 +159,12 @@ fn neighbour(block: u32, removed: u32, rows: Rows) -> u32 {
             rank -= ranks[axis * (u32(region.cap) + 1u) + x];
         }
     }
-    let stride = select(rows.wide, rows.narrow, ((removed >> last_axis()) & 1u) == 1u);
-    let origin = select(step.own_origin, step.lower_origin, (removed & 1u) == 1u);
+    let below = (removed & 1u) == 1u;
+    let row = select(rows.own_row, rows.lower_row, below);
+    let origin = select(step.own_origin, step.lower_origin, below);
     // A slab of all slots starts at `slots` times its start in one slot.
     let base = bases[rank - step.block_origin] + (region.slots - 1u) * slab_start(x3);
-    return base * 8u - (x3 / 32u) * stride - origin;
+    return base * 8u - (x3 / 32u) * row - origin;
 }
 
 // The OR of the rows that the terms first .. end read, at one word and lane.
@@ -163,7 +172,7 @@ fn gather(first: u32, end: u32, word: u32, lane: u32, rows: Rows) -> u32 {
     var bits = 0u;
     for (var i = first; i < end; i++) {
         let term = terms[i];
-        let touch = term >> 17u;
+        let touch = term >> 18u;
         let slot = step.sources[touch / 4u][touch % 4u];
         if slot == FORBIDDEN {
             continue;
@@ -172,13 +181,11 @@ fn gather(first: u32, end: u32, word: u32, lane: u32, rows: Rows) -> u32 {
         if place == NOWHERE {
             continue;
         }
-        let below = (term & 1u) == 1u;
-        let narrow = AXES > 0u && ((term >> last_axis()) & 1u) == 1u;
-        let row = word * select(rows.wide, rows.narrow, narrow) + lane - ((term >> 16u) & 1u);
-        if below {
-            bits |= lower[place + slot * rows.lower_pitch + row];
+        let at = place + lane - ((term >> 16u) & 1u);
+        if ((term >> 17u) & 1u) == 1u {
+            bits |= lower[at + slot * rows.lower_slot + word * rows.lower_row];
         } else {
-            bits |= own[place + slot * rows.own_pitch + row];
+            bits |= own[at + slot * rows.own_slot + word * rows.own_row];
         }
     }
     return bits;
@@ -189,31 +196,23 @@ fn first_carry(word: u32, lane: u32, x3: u32, rows: Rows) -> u32 {
     var bits = 0u;
     for (var i = region.unshifted_end; i < region.shifted_end; i++) {
         let term = terms[i];
-        let touch = term >> 17u;
+        let touch = term >> 18u;
         let slot = step.sources[touch / 4u][touch % 4u];
         let place = neighbours[rows.neighbours + (term & 0xffffu)];
         if slot == FORBIDDEN || place == NOWHERE {
             continue;
         }
-        if AXES == 0u {
-            // The word below may be in a window of its own: rows are slabs here.
-            let at = place + slot * rows.own_pitch + word * rows.wide + lane - ((term >> 16u) & 1u);
-            if i32(word) < step.first_word {
-                bits |= lower[at + step.own_origin - step.lower_origin];
-            } else {
-                bits |= own[at];
+        let at = place + lane - ((term >> 16u) & 1u);
+        let own_at = at + slot * rows.own_slot + word * rows.own_row;
+        if AXES == 0u && i32(word) < step.first_word {
+            // The row below the first is in the other window.
+            bits |= lower[own_at + step.own_origin - step.lower_origin];
+        } else if ((term >> 17u) & 1u) == 0u {
+            if word >= x3 / 32u {
+                bits |= own[own_at];
             }
-            continue;
-        }
-        let below = (term & 1u) == 1u;
-        let narrow = ((term >> last_axis()) & 1u) == 1u;
-        let row = word * select(rows.wide, rows.narrow, narrow) + lane - ((term >> 16u) & 1u);
-        if below {
-            if word >= (x3 - 1u) / 32u {
-                bits |= lower[place + slot * rows.lower_pitch + row];
-            }
-        } else if word >= x3 / 32u {
-            bits |= own[place + slot * rows.own_pitch + row];
+        } else if word >= (x3 - 1u) / 32u {
+            bits |= lower[at + slot * rows.lower_slot + word * rows.lower_row];
         }
     }
     return bits >> 31u;
@@ -234,11 +233,11 @@ fn solve_lane(lane: i32, rest: i32, x3: u32, floor: i32, covered: bool, place: u
     var count = 0u;
     for (var word = first; word <= last; word++) {
         let either = gather(region.unshifted_end, region.either_end, u32(word), u32(lane), rows);
-        let unshifted = either | gather(0u, region.unshifted_end, u32(word), u32(lane), rows);
+        let unshifted = either | gather(NEIGHBOURS, region.unshifted_end, u32(word), u32(lane), rows);
         let shifted = either | gather(region.either_end, region.shifted_end, u32(word), u32(lane), rows);
         let window = at_least(least - 32 * word) & ~at_least(most + 1 - 32 * word);
         let verdict = select(0u, ~(unshifted | (shifted << 1u) | carry) & window, covered);
-        own[place + step.slot * rows.own_pitch + u32(word) * rows.wide + u32(lane)] = verdict;
+        own[place + step.slot * rows.own_slot + u32(word) * rows.own_row + u32(lane)] = verdict;
         carry = shifted >> 31u;
         count += countOneBits(verdict);
     }
@@ -276,7 +275,7 @@ fn solve_task(block: u32, panel: u32, thread: u32, place: u32, rows: Rows) -> u3
     }
     let floor = select(0, 1, nonempty == 0u && u32(step.total > 0) < step.least_nonempty);
     var count = 0u;
-    let stride = i32(step.panels * LANES);
+    let stride = i32(step.deal.panels * LANES);
     let start = (first_lane & ~i32(LANES - 1u)) + i32(panel * LANES + thread);
     for (var lane = start; lane <= last_lane; lane += stride) {
         count += solve_lane(lane, rest, x3, floor, lane >= first_covered, place, rows);
@@ -293,15 +292,15 @@ fn main(
     let slot_in_group = local / LANES;
     let thread = local % LANES;
     let task = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + slot_in_group;
-    let index = task / step.panels;
-    let there = index < step.active_count;
+    let index = task / step.deal.panels;
+    let there = index < step.deal.active_count;
     var block = 0u;
     var rows: Rows;
     if there {
-        block = active_blocks[step.first_active + index];
+        block = active_blocks[step.deal.first_active + index];
         rows = rows_of(block, slot_in_group);
-        for (var removed = thread; removed < 1u << AXES; removed += LANES) {
-            neighbours[rows.neighbours + removed] = neighbour(block, removed, rows);
+        for (var i = thread; i < NEIGHBOURS; i += LANES) {
+            neighbours[rows.neighbours + i] = neighbour(block, terms[i], rows);
         }
     }
     if local == 0u {
@@ -310,13 +309,13 @@ fn main(
     workgroupBarrier();
     if there {
         let place = neighbours[rows.neighbours];
-        let count = solve_task(block, task % step.panels, thread, place, rows);
+        let count = solve_task(block, task % step.deal.panels, thread, place, rows);
         if count > 0u {
             atomicAdd(&tally, count);
         }
     }
     workgroupBarrier();
     if local == 0u {
-        atomicAdd(&counts[step.counter], atomicLoad(&tally));
+        atomicAdd(&counts[step.deal.counter], atomicLoad(&tally));
     }
 }

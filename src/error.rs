@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A game needs at least one heap, and the kernels' stencils grow as 2^heaps.
-    #[error("--heaps {heaps} is out of range: a game has 1 to {most} heaps here")]
+    #[error("a game of {} is out of range: give 1 to {most} heaps", in_heaps(*.heaps))]
     Heaps {
         /// The number of heaps given.
         heaps: u32,
@@ -19,11 +19,20 @@ pub enum Error {
     },
     /// A width must name how many different heaps a move touches.
     #[error(
-        "--width {width} is out of range: a move in a game of {heaps} heaps touches 1 to {heaps} of them"
+        "--width {width} is out of range: a move in a game of {} touches 1 to {heaps} of them",
+        in_heaps(*.heaps)
     )]
     Width {
         /// The width given.
         width: u32,
+        /// The number of heaps of the game.
+        heaps: u32,
+    },
+    /// A game that needs a width, and none was given.
+    #[error("{game} needs --width: how many different heaps a move touches, 1 to {heaps}")]
+    WidthMissing {
+        /// The game's name on the command line.
+        game: &'static str,
         /// The number of heaps of the game.
         heaps: u32,
     },
@@ -40,7 +49,8 @@ pub enum Error {
     },
     /// A position with another number of heaps than the game.
     #[error(
-        "the position {position} has {given} heaps, the game has {heaps}; give {heaps} sizes, 0 for an empty heap"
+        "the position {position} has {}, the game has {heaps}; give {heaps} sizes, 0 for an empty heap",
+        in_heaps(*.given as u32)
     )]
     PositionHeaps {
         /// The position as given.
@@ -50,15 +60,26 @@ pub enum Error {
         /// How many heaps the game has.
         heaps: u32,
     },
+    /// A position whose region cannot be counted.
+    #[error("the position {position} is too large: with {}, the largest can be up to {largest}", in_heaps(*.heaps))]
+    PositionSize {
+        /// The position.
+        position: String,
+        /// How many heaps it has.
+        heaps: u32,
+        /// The greatest size of a heap whose region can be counted.
+        largest: u64,
+    },
     /// A region whose positions cannot be counted in 64 bits or its totals in 30.
     #[error(
-        "--max {max} is out of range: with {heaps} heaps, at most 2^64 positions and totals up to 2^30, it can be up to {largest}"
+        "--max {max} is out of range: with {}, at most 2^64 positions and totals up to 2^30, it can be up to {largest}",
+        in_heaps(*.heaps)
     )]
     Region {
         /// The number of heaps.
         heaps: u32,
-        /// The cap given.
-        max: u64,
+        /// The cap as given, which may be above any integer type.
+        max: String,
         /// The greatest cap that can be counted.
         largest: u64,
     },
@@ -67,6 +88,30 @@ pub enum Error {
     Modulus {
         /// The modulus given.
         modulus: u32,
+    },
+    /// A claim that is not in the table.
+    #[error("no claim is called {name:?}; there are: {}", .known.join(", "))]
+    UnknownClaim {
+        /// The name given.
+        name: String,
+        /// All names there are.
+        known: Vec<&'static str>,
+    },
+    /// A claim that says nothing about the game asked for.
+    #[error("{claim} cannot be checked so: {reason}")]
+    ClaimCase {
+        /// The claim's name.
+        claim: &'static str,
+        /// What does not fit, and what would.
+        reason: String,
+    },
+    /// A file name that does not tell what to write.
+    #[error("cannot tell what kind of file {} should be: give it a name that ends in {known}", .path.display())]
+    Format {
+        /// The name given.
+        path: std::path::PathBuf,
+        /// The endings that are known.
+        known: &'static str,
     },
     /// A region in which games may last longer than remoteness is counted.
     #[error(
@@ -85,6 +130,22 @@ pub enum Error {
     NoKernel {
         /// The rule that no kernel covers.
         what: String,
+    },
+    /// A region whose strata need more memory than there is, or than was allowed.
+    #[error("solving {} up to {max} needs {}, {} {source_of_limit}; {}", in_heaps(*.heaps), needed_bytes(*.needed), bytes(u128::from(*.available)), largest_cap(*.largest, *.heaps))]
+    RegionMemory {
+        /// The number of heaps.
+        heaps: u32,
+        /// The cap of the region.
+        max: u32,
+        /// Bytes needed; `None` for more than can be addressed.
+        needed: Option<u128>,
+        /// Bytes that may be used.
+        available: u64,
+        /// Where the limit comes from: "free" or "allowed by --memory".
+        source_of_limit: &'static str,
+        /// The greatest cap that fits, if any does.
+        largest: Option<u64>,
     },
     /// More memory than there is, or than was allowed.
     #[error("{what} needs {}, {} {source_of_limit}; {remedy}", needed_bytes(*.needed), bytes(u128::from(*.available)))]
@@ -113,6 +174,12 @@ pub enum Error {
         /// The names of the adapters that are there.
         found: Vec<String>,
     },
+    /// An adapter was named for a run on the CPU.
+    #[error("--adapter {adapter:?} names a GPU and --backend cpu uses none; leave one of them out")]
+    AdapterOnCpu {
+        /// The text given.
+        adapter: String,
+    },
     /// The device was lost, ran out of memory, or refused a command.
     #[error("the GPU {adapter} failed: {reason}; --backend cpu would work")]
     Device {
@@ -132,7 +199,7 @@ pub enum Error {
         limit: u64,
     },
     /// The user stopped the run.
-    #[error("interrupted after {done} of {strata} strata and nothing was kept; run the same command again to start over, or with --up-to-total {} to solve only what was done", .done.saturating_sub(1))]
+    #[error("interrupted after {done} of {strata} strata, nothing was kept; the same command starts over")]
     Interrupted {
         /// Strata solved.
         done: u64,
@@ -157,14 +224,21 @@ impl Error {
         match self {
             Self::Heaps { .. }
             | Self::Width { .. }
+            | Self::WidthMissing { .. }
             | Self::Forbid(_)
             | Self::PositionSyntax { .. }
             | Self::PositionHeaps { .. }
+            | Self::PositionSize { .. }
             | Self::Region { .. }
             | Self::Modulus { .. }
             | Self::TooLong { .. }
-            | Self::NoKernel { .. } => 2,
-            Self::Memory { .. }
+            | Self::UnknownClaim { .. }
+            | Self::Format { .. }
+            | Self::ClaimCase { .. }
+            | Self::NoKernel { .. }
+            | Self::AdapterOnCpu { .. } => 2,
+            Self::RegionMemory { .. }
+            | Self::Memory { .. }
             | Self::NoAdapter
             | Self::AdapterNotFound { .. }
             | Self::Device { .. }
@@ -179,6 +253,18 @@ fn needed_bytes(needed: Option<u128>) -> String {
     needed.map_or_else(|| "more than can be addressed".to_owned(), bytes)
 }
 
+/// A number of heaps in words.
+fn in_heaps(count: u32) -> String {
+    if count == 1 { "1 heap".to_owned() } else { format!("{count} heaps") }
+}
+
+fn largest_cap(largest: Option<u64>, heaps: u32) -> String {
+    largest.map_or_else(
+        || format!("no region of {} fits", in_heaps(heaps)),
+        |cap| format!("the largest --max that fits is {cap}"),
+    )
+}
+
 /// A number of bytes as a person reads it, such as `15.6 GiB`.
 #[must_use]
 pub fn bytes(count: u128) -> String {
@@ -189,5 +275,9 @@ pub fn bytes(count: u128) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{count} bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
+    if unit == 0 {
+        format!("{count} byte{}", if count == 1 { "" } else { "s" })
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
 }

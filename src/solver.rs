@@ -71,6 +71,9 @@ pub struct Progress {
     pub positions: u64,
 }
 
+/// Called after each solved stratum; [`ControlFlow::Break`] stops the run.
+pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'a;
+
 /// What a finished run found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -91,6 +94,7 @@ pub struct Solver {
     region: Region,
     backend: Box<dyn Backend + Send>,
     adapter: Option<String>,
+    software: bool,
     threads: rayon::ThreadPool,
 }
 
@@ -99,42 +103,32 @@ impl Solver {
     ///
     /// # Errors
     /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::TooLong`] for remoteness beyond 16 bits,
-    /// [`Error::Memory`] for a region that does not fit, and [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
+    /// [`Error::RegionMemory`] for a region that does not fit, and [`Error::NoAdapter`], [`Error::AdapterNotFound`] or
+    /// [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
-        if !matches!(rules.take, Take::One | Take::UpTo(1)) {
-            return Err(Error::NoKernel { what: rules.to_string() });
-        }
+        let kernel = Kernel::of(rules, options.quantity)?;
+        let cell = kernel.cell(rules, region)?;
         let threads = if options.threads == 0 {
             std::thread::available_parallelism().map_or(1, usize::from)
         } else {
             options.threads
         };
         let context = open_gpu(region, options)?;
-        let on_host = match &context {
+        let place = match &context {
             // A device that computes on the CPU takes its memory from the same place.
-            Some(context) if context.summary.software => rules.touch_most + 1 + gpu::STAGING_SLOTS,
-            Some(_) => gpu::STAGING_SLOTS,
-            None => rules.touch_most + 1,
+            Some(context) if context.summary.software => Place::SoftwareGpu,
+            Some(_) => Place::Gpu,
+            None => Place::Cpu,
         };
-        let cell = cell(rules, region, options.quantity)?;
-        let bytes = |cap: u64, limit: u128| {
-            let cell = cell_up_to(rules, region, options.quantity, cap)?;
-            layout_bytes(rules.heaps, cap, cell, on_host, limit)
-        };
+        let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, region, cap, place, limit);
         check_memory(region, bytes, options.memory)?;
         let adapter = context.as_ref().map(|context| context.summary.name.clone());
-        let backend: Box<dyn Backend + Send> = match (cell, context) {
-            (Cell::Verdicts, Some(context)) => {
-                Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?)
-            }
-            (_, Some(_)) => {
-                return Err(Error::NoKernel { what: format!("the remoteness of {rules} on a GPU") });
-            }
-            (Cell::Verdicts, None) => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
-            (Cell::Remoteness8, None) => Box::new(cpu::remoteness::Remoteness::<u8>::new(rules, region)?),
-            (Cell::Remoteness16, None) => Box::new(cpu::remoteness::Remoteness::<u16>::new(rules, region)?),
+        let software = context.as_ref().is_some_and(|context| context.summary.software);
+        let backend = match context {
+            Some(context) => kernel.on_gpu(Arc::new(context), rules, region)?,
+            None => kernel.on_cpu(cell, rules, region)?,
         };
-        Ok(Self { region: region.clone(), backend, adapter, threads: cpu::threads(threads)? })
+        Ok(Self { region: region.clone(), backend, adapter, software, threads: cpu::threads(threads)? })
     }
 
     /// "cpu" or "gpu".
@@ -149,6 +143,12 @@ impl Solver {
         self.adapter.as_deref()
     }
 
+    /// Whether the GPU adapter is a CPU posing as one.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.software
+    }
+
     /// CPU threads used by the CPU backend and by observers.
     #[must_use]
     pub fn threads(&self) -> usize {
@@ -160,11 +160,7 @@ impl Solver {
     ///
     /// # Errors
     /// [`Error::Interrupted`] when `watch` stopped the run, [`Error::Device`] when a GPU failed.
-    pub fn run(
-        &mut self,
-        observers: &mut [&mut dyn Observer],
-        watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
-    ) -> Result<Summary> {
+    pub fn run(&mut self, observers: &mut [&mut dyn Observer], watch: &mut Watch<'_>) -> Result<Summary> {
         let mut summary = Summary::default();
         let mut stopped = false;
         let start = Instant::now();
@@ -191,24 +187,96 @@ impl Solver {
     }
 }
 
-/// What the cells for a quantity hold.
-fn cell(rules: &Ruleset, region: &Region, quantity: Quantity) -> Result<Cell> {
-    let max = u64::from(region.max());
-    cell_up_to(rules, region, quantity, max).ok_or_else(|| {
-        let fits = |cap: u64, _| cell_up_to(rules, region, quantity, cap).map(|_| 0);
-        Error::TooLong {
-            max: region.max(),
-            bound: remoteness_bound(rules, max, last_total(region)),
-            largest: largest_cap_within(max, 0, fits).0.unwrap_or(0),
-        }
-    })
+/// The kernels, by the kind of move they know and what they find out.
+#[derive(Clone, Copy)]
+enum Kernel {
+    /// One stone from each of several heaps: verdicts.
+    TakeOne,
+    /// One stone from each of several heaps: remoteness.
+    Remoteness,
+    /// Any number of stones from one heap: verdicts.
+    Sieve,
 }
 
-/// What they hold in a region like this with another cap; `None` when 16 bits are not enough.
-fn cell_up_to(rules: &Ruleset, region: &Region, quantity: Quantity, cap: u64) -> Option<Cell> {
-    match quantity {
-        Quantity::Verdict => Some(Cell::Verdicts),
-        Quantity::Remoteness => remoteness_cell(rules, cap, last_total(region)),
+/// Where a kernel runs.
+#[derive(Clone, Copy)]
+enum Place {
+    Cpu,
+    SoftwareGpu,
+    Gpu,
+}
+
+impl Kernel {
+    fn of(rules: &Ruleset, quantity: Quantity) -> Result<Self> {
+        match (quantity, rules.take, rules.touch_most) {
+            (Quantity::Verdict, Take::One | Take::UpTo(1), _) => Ok(Self::TakeOne),
+            (Quantity::Verdict, Take::Any, 1) => Ok(Self::Sieve),
+            (Quantity::Verdict, ..) => Err(Error::NoKernel { what: rules.to_string() }),
+            (Quantity::Remoteness, Take::One | Take::UpTo(1), _) => Ok(Self::Remoteness),
+            (Quantity::Remoteness, ..) => Err(Error::NoKernel { what: format!("the remoteness of {rules}") }),
+        }
+    }
+
+    /// What the cells of a region hold.
+    fn cell(self, rules: &Ruleset, region: &Region) -> Result<Cell> {
+        let max = u64::from(region.max());
+        self.cell_up_to(rules, region, max).ok_or_else(|| {
+            let fits = |cap: u64, _| self.cell_up_to(rules, region, cap).map(|_| 0);
+            Error::TooLong {
+                max: region.max(),
+                bound: remoteness_bound(rules, max, last_total(region)),
+                largest: largest_cap_within(max, 0, fits).0.unwrap_or(0),
+            }
+        })
+    }
+
+    /// What they hold in such a region with another cap; `None` when no cell can.
+    fn cell_up_to(self, rules: &Ruleset, region: &Region, cap: u64) -> Option<Cell> {
+        match self {
+            Self::TakeOne | Self::Sieve => Some(Cell::Verdicts),
+            Self::Remoteness => remoteness_cell(rules, cap, last_total(region)),
+        }
+    }
+
+    fn on_cpu(self, cell: Cell, rules: &Ruleset, region: &Region) -> Result<Box<dyn Backend + Send>> {
+        Ok(match (self, cell) {
+            (Self::TakeOne, _) => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
+            (Self::Sieve, _) => Box::new(cpu::sieve::Sieve::new(rules, region)?),
+            (_, Cell::Remoteness8) => Box::new(cpu::remoteness::Remoteness::<u8>::new(rules, region)?),
+            _ => Box::new(cpu::remoteness::Remoteness::<u16>::new(rules, region)?),
+        })
+    }
+
+    fn on_gpu(
+        self,
+        context: Arc<gpu::Context>,
+        rules: &Ruleset,
+        region: &Region,
+    ) -> Result<Box<dyn Backend + Send>> {
+        match self {
+            Self::TakeOne => Ok(Box::new(gpu::take_one::TakeOne::new(context, rules, region)?)),
+            Self::Remoteness => Err(Error::NoKernel { what: format!("the remoteness of {rules} on a GPU") }),
+            Self::Sieve => Err(Error::NoKernel { what: format!("{rules} on a GPU") }),
+        }
+    }
+
+    /// Bytes of this machine's memory for a region with this cap; `None` when they are more than `limit`.
+    fn host_bytes(
+        self,
+        rules: &Ruleset,
+        region: &Region,
+        cap: u64,
+        place: Place,
+        limit: u128,
+    ) -> Option<u128> {
+        let ring = rules.touch_most + 1;
+        let slots = match (self, place) {
+            (_, Place::Gpu) => gpu::STAGING_SLOTS,
+            (Self::Sieve, _) => return cpu::sieve::Sieve::bytes(rules.heaps, cap, limit),
+            (_, Place::Cpu) => ring,
+            (_, Place::SoftwareGpu) => ring + gpu::STAGING_SLOTS,
+        };
+        layout_bytes(rules.heaps, cap, self.cell_up_to(rules, region, cap)?, slots, limit)
     }
 }
 
@@ -244,15 +312,13 @@ fn check_memory(
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }
-    Err(Error::Memory {
-        what: format!("solving {} heaps up to {}", region.heaps(), region.max()),
+    Err(Error::RegionMemory {
+        heaps: region.heaps(),
+        max: region.max(),
         needed,
         available,
         source_of_limit: if allowed.is_some() { "allowed by --memory" } else { "free" },
-        remedy: match fits {
-            Some(cap) => format!("the largest --max that fits is {cap}"),
-            None => "nothing of that many heaps fits".to_owned(),
-        },
+        largest: fits,
     })
 }
 

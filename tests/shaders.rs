@@ -3,7 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use nimstrata::gpu::params::{TakeOneRegion, TakeOneStep};
+use nimstrata::gpu::params::{Deal, TakeOneRegion, TakeOneStep};
 use nimstrata::gpu::take_one;
 
 /// The shipped shaders by file name, with what the kernels include of them.
@@ -59,6 +59,14 @@ macro_rules! assert_same_layout {
 }
 
 #[test]
+fn every_shader_takes_the_same_deal() {
+    for (_, source) in SHADERS {
+        assert_same_layout!(source, "Deal", Deal, [first_active, active_count, panels, counter]);
+        assert_eq!(layout(source, "Step").0[0], ("deal".to_owned(), 0));
+    }
+}
+
+#[test]
 fn host_structs_lie_like_those_of_the_take_one_shader() {
     assert_same_layout!(
         take_one::SHADER,
@@ -71,10 +79,8 @@ fn host_structs_lie_like_those_of_the_take_one_shader() {
         "Step",
         TakeOneStep,
         [
+            deal,
             total,
-            first_active,
-            active_count,
-            panels,
             block_origin,
             own_origin,
             lower_origin,
@@ -82,7 +88,6 @@ fn host_structs_lie_like_those_of_the_take_one_shader() {
             least_nonempty,
             first_word,
             last_word,
-            counter,
             sources,
         ]
     );

@@ -8,8 +8,8 @@
 //! A row of cells is one value v of x₂; terms that take a stone from x₂ read row v − 1 of their block. The work goes
 //! block by block, a lane group at a time: a column of such groups, one for each v, gathers the options of one term
 //! after another. Every inner loop then runs along one neighbour block with a fixed stride, which the processor
-//! foresees; row by row over all terms at once it waits for memory instead. The ring of strata and the threads are those
-//! of [`stencil`](super::stencil).
+//! foresees; row by row over all terms at once it waits for memory instead. The ring of strata is that of
+//! [`stencil`](super::stencil).
 
 #![allow(
     clippy::inline_always,
@@ -17,10 +17,11 @@
 )]
 
 use std::marker::PhantomData;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use multiversion::multiversion;
 
+use super::Part;
 use super::stencil::{Kernel, Sources, Step, Strata};
 use crate::space::{Block, Cell, Cells, Key, Window};
 
@@ -34,8 +35,8 @@ impl Kernel for Keys<u8> {
     type Cell = u8;
     const CELL: Cell = Cell::Remoteness8;
 
-    fn solve(step: &Step<'_, u8>, active: &[u32], cells: &mut [u8], start: usize) -> u64 {
-        solve_blocks::<u8, 32>(step, active, cells, start)
+    fn solve(step: &Step<'_, u8>, active: &[u32], lanes: Range<i32>, part: Part<'_, u8>) -> u64 {
+        solve_blocks::<u8, 32>(step, active, &lanes, part)
     }
 
     fn view(cells: &[u8]) -> Cells<'_> {
@@ -47,8 +48,8 @@ impl Kernel for Keys<u16> {
     type Cell = u16;
     const CELL: Cell = Cell::Remoteness16;
 
-    fn solve(step: &Step<'_, u16>, active: &[u32], cells: &mut [u16], start: usize) -> u64 {
-        solve_blocks::<u16, 16>(step, active, cells, start)
+    fn solve(step: &Step<'_, u16>, active: &[u32], lanes: Range<i32>, part: Part<'_, u16>) -> u64 {
+        solve_blocks::<u16, 16>(step, active, &lanes, part)
     }
 
     fn view(cells: &[u16]) -> Cells<'_> {
@@ -65,20 +66,21 @@ impl Kernel for Keys<u16> {
 fn solve_blocks<K: Key, const N: usize>(
     step: &Step<'_, K>,
     active: &[u32],
-    cells: &mut [K],
-    start: usize,
+    lanes: &Range<i32>,
+    mut part: Part<'_, K>,
 ) -> u64 {
     let (mut sources, mut column) = (Sources::new(), Vec::new());
     let mut count = 0;
     for &rank in active {
         let block = step.layout.block(rank);
         sources.gather(step, &block, rank);
-        let window = step.layout.window(block.coordinates, step.total, 0);
-        let own = &mut cells[block.base - start..];
+        let mut window = step.layout.window(block.coordinates, step.total, 0);
+        window.first_lane = window.first_lane.max(lanes.start);
+        window.last_lane = window.last_lane.min(lanes.end - 1);
         count += if step.layout.lane_is_floor() {
-            Solve::<K, N, true> { step, block, window, sources: &sources }.solve(own, &mut column)
+            Solve::<K, N, true> { step, block, window, sources: &sources }.solve(&mut part, &mut column)
         } else {
-            Solve::<K, N, false> { step, block, window, sources: &sources }.solve(own, &mut column)
+            Solve::<K, N, false> { step, block, window, sources: &sources }.solve(&mut part, &mut column)
         };
     }
     count
@@ -95,7 +97,7 @@ struct Solve<'a, K, const N: usize, const LANE_FLOOR: bool> {
 impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR> {
     /// Solves all lanes with positions. Returns the number of P-positions.
     #[inline(always)]
-    fn solve(&self, own: &mut [K], column: &mut Vec<[K; N]>) -> u64 {
+    fn solve(&self, part: &mut Part<'_, K>, column: &mut Vec<[K; N]>) -> u64 {
         let layout = self.step.layout;
         let (cap, second_max) = (layout.max() as i32, layout.second_max() as i32);
         let rest = self.window.rest;
@@ -108,7 +110,7 @@ impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR>
             let first = floor.max(least - cap);
             let last = ((rest - lane) / 2).min(second_max);
             if first <= last {
-                count += self.solve_group(own, column, lane, first..=last);
+                count += self.solve_group(part, column, lane, first..=last);
             }
             lane += N as i32;
         }
@@ -119,7 +121,7 @@ impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR>
     #[inline(always)]
     fn solve_group(
         &self,
-        own: &mut [K],
+        part: &mut Part<'_, K>,
         column: &mut Vec<[K; N]>,
         lane: i32,
         seconds: RangeInclusive<i32>,
@@ -132,9 +134,7 @@ impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR>
         let rest = self.window.rest;
         let terminal = K::of(u32::from(self.step.misere));
         let (mut count, mut even) = (0, [K::NONE; N]);
-        let at = (first - self.block.first_row) as usize * self.block.stride as usize + lane as usize;
-        let own = own[at..].chunks_mut(self.block.stride as usize);
-        for ((second, options), own) in seconds.zip(&*column).zip(own) {
+        for (second, options) in seconds.zip(&*column) {
             // The positions of a row are those of one interval of lanes.
             let first = rest - self.step.layout.max() as i32 - second;
             let mut last = self.window.last_lane.min(rest - 2 * second);
@@ -142,7 +142,7 @@ impl<K: Key, const N: usize, const LANE_FLOOR: bool> Solve<'_, K, N, LANE_FLOOR>
                 last = last.min(second);
             }
             let keys = clip(options.map(|key| key.after(terminal)), first - lane, last - lane);
-            own[..N].copy_from_slice(&keys);
+            part.from(&self.block, second as u32, lane as u32)[..N].copy_from_slice(&keys);
             even = std::array::from_fn(|i| keys[i].count_even(even[i]));
             // Before the narrowest counter is full.
             if second % 128 == 127 {

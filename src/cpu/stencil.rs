@@ -1,5 +1,5 @@
-//! What the CPU twins of the stencil kernels share: the ring of strata, the split over threads, and the rows of
-//! neighbour blocks that the terms of a stencil read.
+//! What the CPU twins of the stencil kernels share: the ring of strata, and the rows of neighbour blocks that the terms
+//! of a stencil read.
 //!
 //! Only the last `depth` strata are needed, so a ring of depth + 1 slots holds them and memory does not grow with
 //! the number of strata. What a slot held before need not be cleared: the module of [`Layout`] says why.
@@ -9,15 +9,15 @@
     reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
 )]
 
+use std::ops::Range;
+
 use bytemuck::Pod;
 
+use super::tasks::{self, Part, WORDS_PER_TASK};
 use crate::backend::{Backend, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{Block, Cell, Cells, Layout, Region, Shift, Stencil, Stratum};
-
-/// Active blocks below which splitting a stratum over threads costs more than it saves.
-const BLOCKS_PER_TASK: usize = 128;
 
 /// A kernel that solves blocks of a stratum from the rows of their neighbours.
 pub trait Kernel: Send + Sync {
@@ -26,9 +26,14 @@ pub trait Kernel: Send + Sync {
     /// What the layout's cells hold.
     const CELL: Cell;
 
-    /// Solves the `active` blocks into `cells`, the part of the slot from index `start` on, on one thread. Returns
-    /// the number of their P-positions.
-    fn solve(step: &Step<'_, Self::Cell>, active: &[u32], cells: &mut [Self::Cell], start: usize) -> u64;
+    /// Solves these lanes of the `active` blocks, whose cells `part` has, on one thread. Returns the number of their
+    /// P-positions.
+    fn solve(
+        step: &Step<'_, Self::Cell>,
+        active: &[u32],
+        lanes: Range<i32>,
+        part: Part<'_, Self::Cell>,
+    ) -> u64;
 
     /// A slot as observers read it.
     fn view(cells: &[Self::Cell]) -> Cells<'_>;
@@ -44,6 +49,7 @@ pub struct Strata<K: Kernel> {
     ring: Vec<Vec<K::Cell>>,
     /// Whether the ring is as it was allocated: all zero.
     fresh: bool,
+    task_words: u64,
 }
 
 impl<K: Kernel> Strata<K> {
@@ -55,7 +61,21 @@ impl<K: Kernel> Strata<K> {
         let layout = Layout::with_cells(region, K::CELL)?;
         let stencil = Stencil::new(rules, &layout);
         let ring = vec![vec![K::Cell::default(); layout.cells()]; stencil.depth() as usize + 1];
-        Ok(Self { rules: rules.clone(), region: region.clone(), layout, stencil, ring, fresh: true })
+        Ok(Self {
+            rules: rules.clone(),
+            region: region.clone(),
+            layout,
+            stencil,
+            ring,
+            fresh: true,
+            task_words: WORDS_PER_TASK,
+        })
+    }
+
+    /// The same, splitting work over threads down to about this many 32-bit words of cells.
+    #[must_use]
+    pub fn with_task_words(self, task_words: u64) -> Self {
+        Self { task_words, ..self }
     }
 
     /// Takes the slot that stratum `total` goes to out of the ring.
@@ -85,10 +105,11 @@ impl<K: Kernel> Strata<K> {
             total,
             misere: self.rules.misere,
             least_nonempty: Stencil::least_nonempty(&self.rules, touches),
+            task_words: self.task_words,
         };
         let mut active = Vec::new();
         self.layout.active_blocks(total, &mut active);
-        step.split::<K>(&active, cells, 0)
+        tasks::solve::<K>(&step, &active, Part::whole(cells))
     }
 
     fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
@@ -141,23 +162,8 @@ pub struct Step<'a, C> {
     pub misere: bool,
     /// Positions with fewer nonempty heaps are terminal and N.
     pub least_nonempty: u32,
-}
-
-impl<C: Copy + Send + Sync> Step<'_, C> {
-    /// Solves blocks on all threads. `cells` is the part of the slot from index `start` on that holds them.
-    fn split<K: Kernel<Cell = C>>(&self, active: &[u32], cells: &mut [C], start: usize) -> u64 {
-        if active.len() <= BLOCKS_PER_TASK {
-            return K::solve(self, active, cells, start);
-        }
-        let (low, high) = active.split_at(active.len() / 2);
-        let middle = self.layout.block(high[0]).base;
-        let (low_cells, high_cells) = cells.split_at_mut(middle - start);
-        let (low, high) = rayon::join(
-            || self.split::<K>(low, low_cells, start),
-            || self.split::<K>(high, high_cells, middle),
-        );
-        low + high
-    }
+    /// 32-bit words of cells that a task works on, about.
+    pub(super) task_words: u64,
 }
 
 /// The rows of one neighbour block that a term reads.
@@ -165,7 +171,7 @@ impl<C: Copy + Send + Sync> Step<'_, C> {
 pub(super) struct Source<'a, C> {
     /// The neighbour's cells from the first row's lane 0 (or the zero before it, when the lane loses a stone).
     cells: &'a [C],
-    stride: u32,
+    pitch: u32,
     /// The first row that there is.
     first_row: u32,
 }
@@ -174,7 +180,7 @@ impl<C: Copy> Source<'_, C> {
     /// The cells of the group of `N` lanes from `lane` on, in one row.
     #[inline(always)]
     pub fn load<const N: usize>(&self, row: u32, lane: u32) -> [C; N] {
-        let at = ((row - self.first_row) * self.stride + lane) as usize;
+        let at = ((row - self.first_row) * self.pitch + lane) as usize;
         *self.cells[at..].first_chunk().expect("a slot ends in a lane group of zeros")
     }
 }
@@ -183,8 +189,8 @@ impl<C: Pod> Source<'_, C> {
     /// The cells of the group of `N` lanes from `lane` on, row by row from `row` on.
     #[inline(always)]
     pub fn column<const N: usize>(&self, row: u32, lane: u32) -> impl Iterator<Item = &[C; N]> {
-        let at = ((row - self.first_row) * self.stride + lane) as usize;
-        self.cells[at..].chunks(self.stride as usize).map_while(|cells| cells.first_chunk())
+        let at = ((row - self.first_row) * self.pitch + lane) as usize;
+        self.cells[at..].chunks(self.pitch as usize).map_while(|cells| cells.first_chunk())
     }
 
     /// The cells of a group in the row below `row`; zeros where there is none.
@@ -234,7 +240,7 @@ impl<'a, C> Sources<'a, C> {
             neighbour = Some((axes, block));
             let source = Source {
                 cells: &cells[block.base - usize::from(term.lane)..],
-                stride: block.stride,
+                pitch: block.pitch,
                 first_row: block.first_row,
             };
             match term.shift {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::big_position::parse_big_position;
 use crate::error::{Error, Result};
 
 /// A multiset of heap sizes, kept as a nondecreasing tuple: `(2,4,5)`.
@@ -39,12 +40,8 @@ impl Position {
 
 impl fmt::Display for Position {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "({})", join(&self.0))
+        write!(out, "({})", self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
     }
-}
-
-fn join(sizes: &[u32]) -> String {
-    sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Reads `5,4,2` (any order, blanks allowed) as a position of exactly `heaps` heaps.
@@ -53,30 +50,11 @@ fn join(sizes: &[u32]) -> String {
 /// [`Error::PositionSyntax`] when a size is no whole number from 0 to 4,294,967,295;
 /// [`Error::PositionHeaps`] when there are more or fewer sizes than heaps.
 pub fn parse_position(text: &str, heaps: u32) -> Result<Position> {
-    let mut sizes = Vec::new();
-    for part in text.split(',') {
-        let part = part.trim();
-        let size = part.parse::<u32>().map_err(|_| Error::PositionSyntax {
-            text: text.to_owned(),
-            reason: match part {
-                "" => "a heap size is missing".to_owned(),
-                _ if part.starts_with('-') => format!("{part} is negative"),
-                _ if part.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    format!("{part} is more than {}", u32::MAX)
-                }
-                _ => format!("{part:?} is not a whole number"),
-            },
-        })?;
-        sizes.push(size);
-    }
-    if sizes.len() != heaps as usize {
-        return Err(Error::PositionHeaps {
-            position: format!("({})", join(&sizes)),
-            given: sizes.len(),
-            heaps,
-        });
-    }
-    Ok(Position::new(sizes))
+    let position = parse_big_position(text, heaps)?;
+    position.small().ok_or_else(|| Error::PositionSyntax {
+        text: text.to_owned(),
+        reason: format!("{} is more than {}", position.largest(), u32::MAX),
+    })
 }
 
 #[cfg(test)]

@@ -114,6 +114,11 @@ impl Cells {
         Ok(Self { slots, starts, pages, spans })
     }
 
+    /// All its buffers.
+    pub fn buffers(&self) -> impl Iterator<Item = &wgpu::Buffer> {
+        self.pages.iter().map(|page| &page.buffer)
+    }
+
     /// The cells of these slabs, which lie in one page.
     pub fn window(&self, slabs: Range<usize>) -> Window<'_> {
         let page = page_of(&self.pages, slabs.start);
@@ -143,9 +148,9 @@ impl Cells {
 fn slab_starts(layout: &Layout) -> Vec<u64> {
     let group = u64::from(LANE_GROUP);
     if layout.lane_is_floor() {
-        let stride = u64::from(layout.block(0).stride);
+        let pitch = u64::from(layout.block(0).pitch);
         let rows = u64::from(layout.second_max() / 32) + 1;
-        return (0..=rows).map(|row| group + row * stride).collect();
+        return (0..=rows).map(|row| group + row * pitch).collect();
     }
     let end = layout.words() - group;
     let start =

@@ -4,10 +4,12 @@ mod adapter;
 mod cells;
 mod context;
 pub mod params;
+mod strata;
 pub mod take_one;
 
 pub use adapter::{AdapterSummary, Choice, adapters};
 pub use context::{Context, Mapped};
+pub use strata::Limits;
 
 /// Strata that may be on their way back to the host at once.
 pub const STAGING_SLOTS: u32 = 2;

@@ -2,6 +2,20 @@
 
 use bytemuck::{Pod, Zeroable};
 
+/// `Deal` of every shader: which part of a batch's list of active blocks a dispatch works on.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub struct Deal {
+    /// Where the dispatch's blocks start in the active list.
+    pub first_active: u32,
+    /// How many blocks it solves.
+    pub active_count: u32,
+    /// Over how many tasks the lanes of a block are dealt.
+    pub panels: u32,
+    /// Which counter the P-positions are added to.
+    pub counter: u32,
+}
+
 /// `Region` of `shaders/take_one.wgsl`: what holds for the whole region.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -28,14 +42,10 @@ pub struct TakeOneRegion {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub struct TakeOneStep {
+    /// Which blocks it solves.
+    pub deal: Deal,
     /// The total of the stratum.
     pub total: i32,
-    /// Where the dispatch's blocks start in the active list.
-    pub first_active: u32,
-    /// How many blocks it solves.
-    pub active_count: u32,
-    /// Over how many tasks the lanes of a block are dealt.
-    pub panels: u32,
     /// The first block in the bound windows of tables.
     pub block_origin: u32,
     /// The first word in the window of the blocks' own slabs, mod 2³².
@@ -50,8 +60,6 @@ pub struct TakeOneStep {
     pub first_word: i32,
     /// The last word of the bit axis to solve.
     pub last_word: i32,
-    /// Which counter the P-positions are added to.
-    pub counter: u32,
     /// For each number of touched heaps, the slot that such moves arrive in, or [`FORBIDDEN`].
     pub sources: [u32; 16],
 }

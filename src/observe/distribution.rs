@@ -86,13 +86,12 @@ impl Observer for Distribution {
 /// The first position of a stratum, in canonical order, with this remoteness.
 fn first_of<K: Key>(stratum: &Stratum<'_>, remoteness: u32) -> Option<Position> {
     let wanted = K::of(remoteness);
-    let heaps = stratum.layout().heaps();
     let parts = stratum.fold_runs(
         || None::<Position>,
         |first, run: &Run<'_, K>| {
             // The first of a run has its least lane.
             let Some(index) = run.keys.iter().position(|&key| key == wanted) else { return };
-            let position = run.position(index, heaps);
+            let position = run.position(index);
             if first.as_ref().is_none_or(|first| position < *first) {
                 *first = Some(position);
             }

@@ -149,5 +149,6 @@ mod tests {
     fn primes() {
         let primes = (0..32).filter(|&number| is_prime(number)).collect::<Vec<_>>();
         assert_eq!(primes, [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31]);
+        assert!(is_prime(4_294_967_291) && !is_prime(u32::MAX));
     }
 }

@@ -6,9 +6,11 @@
 //! - the **lane axis** is xₙ, the smallest heap: neighbouring GPU threads and SIMD lanes, contiguous in memory;
 //! - a **block** is (x₃ … xₙ₋₁), its *coordinates*, ranked in lexicographic order.
 //!
-//! The cells of a block stand row-major, lane-minor: with verdicts, row `w` holds the values 32w ..= 32w + 31 of x₂
-//! for all lanes, with remoteness the one value w. The rows of a block start at x₃'s, as x₂ ≥ x₃. All blocks of the
-//! same x₃ form a **slab**, contiguous in memory; a move never leads more than one slab down.
+//! All blocks of the same x₃ form a **slab**, contiguous in memory; a move never leads more than one slab down.
+//! Inside a slab cells stand row-major: with verdicts, row `w` holds the values 32w ..= 32w + 31 of x₂, with remoteness
+//! the one value w, for one block after the other, and in each for all lanes. The rows of a slab start at x₃'s, as
+//! x₂ ≥ x₃. A stratum touches few of the rows of a slab, with verdicts one or two, so what it touches of neighbouring
+//! blocks lies side by side.
 //!
 //! For given block and lane, t = total − x₃ − … − xₙ stones are left for x₁ and x₂, and the valid values of x₂ are
 //! max(x₃, t − cap) ..= ⌊t/2⌋, the lane's *window*. Every bit outside the window is zero, and so is at least one
@@ -29,8 +31,8 @@ use super::cell::Cell;
 use super::count::binomial;
 use crate::error::{Error, Result};
 
-/// 32-bit words in a **lane group**, of which every row has a whole number: one AVX2 register, one 32-byte sector of
-/// GPU memory. Rows start at multiples of it.
+/// 32-bit words in a **lane group**, of which every block's part of a row has a whole number: one AVX2 register, one
+/// 32-byte sector of GPU memory. Rows start at multiples of it.
 pub const LANE_GROUP: u32 = 8;
 
 /// How the positions of a region's strata lie in memory; the same for every stratum.
@@ -43,8 +45,10 @@ pub struct Layout {
     axes: usize,
     /// `axes` coordinates for each block, largest heap first.
     coordinates: Vec<u16>,
-    /// Where each block's first row starts, in lane groups from the start of a slot.
+    /// Where each block's part of its slab's first row starts, in lane groups from the start of a slot.
     bases: Vec<u32>,
+    /// Lane groups from one row to the next, for each slab.
+    pitches: Vec<u32>,
     /// `rank_terms[axis][x]`: what coordinate `x` of an axis adds to a block's rank.
     rank_terms: Vec<Vec<u32>>,
     words: u64,
@@ -55,14 +59,15 @@ pub struct Layout {
 pub struct Block<'a> {
     /// x₃ … xₙ₋₁; empty for three heaps or fewer.
     pub coordinates: &'a [u16],
-    /// The index of the cell of the first row's lane 0.
+    /// The index of the cell of its first row's lane 0.
     pub base: usize,
     /// Which row of the bit axis the first one is: x₃ over the values of x₂ in a row.
     pub first_row: u32,
     /// The greatest lane: xₙ₋₁, or the cap for three heaps.
     pub last_lane: u32,
-    /// Cells from one row to the next; at least `last_lane + 2`, and a whole number of lane groups.
-    pub stride: u32,
+    /// Cells from one row of the slab to the next, a whole number of lane groups. Of these the block has its lanes and
+    /// at least one zero behind them.
+    pub pitch: u32,
 }
 
 /// The valid positions of one block in one stratum.
@@ -128,6 +133,7 @@ impl Layout {
             axes,
             coordinates: Vec::with_capacity(size.blocks as usize * axes),
             bases: Vec::with_capacity(size.blocks as usize),
+            pitches: Vec::new(),
             rank_terms,
             words: 0,
         };
@@ -138,23 +144,28 @@ impl Layout {
 
     /// Lists all blocks in order of rank and gives each its place.
     fn place_blocks(&mut self) {
-        let mut next = 1; // One lane group of zeros, so that lane −1 of the first row can be read.
+        // One lane group of zeros, so that lane −1 of the first row can be read.
+        let mut slab_start = 1;
+        let mut row_end = 0;
         let mut coordinates = vec![0u16; self.axes];
         loop {
             self.coordinates.extend_from_slice(&coordinates);
-            self.bases.push(next);
-            let last_lane = last_lane(self.heaps, self.max, &coordinates);
-            next += self.rows(floor(&coordinates)) * (stride(last_lane, self.cell) / self.cell.group());
+            self.bases.push(slab_start + row_end);
+            row_end += row_groups(last_lane(self.heaps, self.max, &coordinates), self.cell);
             // The successor in lexicographic order: raise the last coordinate that is below its left neighbour.
             let left = |axis: usize| if axis == 0 { self.max as u16 } else { coordinates[axis - 1] };
-            let Some(raised) = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis)) else {
-                break;
-            };
+            let raised = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis));
+            if raised.is_none_or(|axis| axis == 0) {
+                self.pitches.push(row_end);
+                slab_start += rows(self.heaps, self.max, floor(&coordinates), self.cell) * row_end;
+                row_end = 0;
+            }
+            let Some(raised) = raised else { break };
             coordinates[raised] += 1;
             coordinates[raised + 1..].fill(0);
         }
         // And one after the last, as a whole lane group may be read from the last lane on.
-        self.words = (u64::from(next) + 1) * u64::from(LANE_GROUP);
+        self.words = (u64::from(slab_start) + 1) * u64::from(LANE_GROUP);
     }
 
     /// How many heaps.
@@ -196,12 +207,7 @@ impl Layout {
     /// Cells in a slot that holds one stratum, padding included.
     #[must_use]
     pub fn cells(&self) -> usize {
-        (self.words * 4) as usize / self.cell.bytes() as usize
-    }
-
-    /// The rows of a block whose x₃ is `floor`.
-    fn rows(&self, floor: u32) -> u32 {
-        rows(self.heaps, self.max, floor, self.cell)
+        self.words as usize / LANE_GROUP as usize * self.cell.group() as usize
     }
 
     /// All blocks' coordinates, [`axes`](Self::axes) for each.
@@ -210,10 +216,16 @@ impl Layout {
         &self.coordinates
     }
 
-    /// Where each block's first row starts, in lane groups.
+    /// Where each block's part of its slab's first row starts, in lane groups.
     #[must_use]
     pub fn bases(&self) -> &[u32] {
         &self.bases
+    }
+
+    /// Lane groups from one row to the next, for each slab.
+    #[must_use]
+    pub fn pitches(&self) -> &[u32] {
+        &self.pitches
     }
 
     /// What coordinate `x` adds to a block's rank, for each axis.
@@ -239,12 +251,13 @@ impl Layout {
     pub fn block(&self, rank: u32) -> Block<'_> {
         let coordinates = &self.coordinates[rank as usize * self.axes..][..self.axes];
         let last_lane = last_lane(self.heaps, self.max, coordinates);
+        let slab = coordinates.first().map_or(0, |&x| usize::from(x));
         Block {
             coordinates,
             base: self.bases[rank as usize] as usize * self.cell.group() as usize,
             first_row: floor(coordinates) / self.cell.row_values(),
             last_lane,
-            stride: stride(last_lane, self.cell),
+            pitch: self.pitches[slab] * self.cell.group(),
         }
     }
 
@@ -268,6 +281,20 @@ impl Layout {
             None if slab == 0 => 0,
             _ => self.blocks(),
         }
+    }
+
+    /// The slab that a block is in.
+    #[must_use]
+    pub fn slab_of(&self, rank: u32) -> usize {
+        self.coordinates.get(rank as usize * self.axes).map_or(0, |&x3| usize::from(x3))
+    }
+
+    /// The index of the first cell of a slab; for `slab == slabs()`, of the cell behind the last.
+    #[must_use]
+    pub fn slab_start(&self, slab: usize) -> usize {
+        let group = self.cell.group() as usize;
+        let end = self.cells() - group;
+        self.bases.get(self.slab_first_block(slab)).map_or(end, |&base| base as usize * group)
     }
 
     /// The greatest x₁ + x₂ there is.
@@ -385,9 +412,15 @@ fn last_lane(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
     }
 }
 
-/// A row's cells: the lanes and at least one zero, which is also the zero before the next row's lane 0.
-fn stride(last_lane: u32, cell: Cell) -> u32 {
-    (last_lane + 2).next_multiple_of(cell.group())
+/// A block's words of a row of verdicts: the lanes and at least one zero, which is also the zero before the next block's
+/// lane 0.
+pub(super) fn row_width(last_lane: u32) -> u32 {
+    row_groups(last_lane, Cell::Verdicts) * LANE_GROUP
+}
+
+/// A block's lane groups of a row.
+fn row_groups(last_lane: u32, cell: Cell) -> u32 {
+    (last_lane + 2).div_ceil(cell.group())
 }
 
 /// The rows of a block whose x₃ is `floor`.
@@ -435,7 +468,7 @@ impl Size {
         let blocks = binomial(u64::from(max) + axes, axes)?;
         let mut words = 2 * u128::from(LANE_GROUP);
         for (floor, lane, count) in block_shapes(heaps, max) {
-            let row_words = stride(lane, cell) / cell.group() * LANE_GROUP;
+            let row_words = row_groups(lane, cell) * LANE_GROUP;
             words += u128::from(rows(heaps, max, floor, cell)) * u128::from(row_words) * count?;
             if words > limit {
                 return None;
@@ -503,17 +536,23 @@ mod tests {
             let size = Size::of(heaps, max, cell, u128::MAX).unwrap();
             assert_eq!(size.blocks, layout.blocks() as u128);
             assert_eq!(size.words, u128::from(layout.words()), "{heaps} heaps ≤ {max}");
-            let mut end = cell.group() as usize;
+            let mut end = layout.slab_start(0);
             for rank in 0..layout.blocks() as u32 {
                 let block = layout.block(rank);
                 let coordinates = block.coordinates.iter().map(|&x| u32::from(x)).collect::<Vec<_>>();
                 assert_eq!(layout.block_rank(&coordinates), rank);
                 assert!(coordinates.is_sorted_by(|a, b| a >= b));
+                let slab = layout.slab_of(rank);
+                if rank as usize == layout.slab_first_block(slab) {
+                    end = layout.slab_start(slab);
+                }
+                assert_eq!((block.base, block.pitch % cell.group()), (end, 0));
+                end += (block.last_lane + 2).next_multiple_of(cell.group()) as usize;
                 let rows = layout.second_max() / cell.row_values() + 1 - block.first_row;
-                assert_eq!((block.base, block.stride % cell.group()), (end, 0));
-                end += (rows * block.stride) as usize;
+                let slab_end = layout.slab_start(slab) + (rows * block.pitch) as usize;
+                assert_eq!(slab_end, layout.slab_start(slab + 1), "{heaps} heaps ≤ {max}");
             }
-            assert_eq!(end + cell.group() as usize, layout.cells());
+            assert_eq!(layout.slab_start(layout.slabs()) + cell.group() as usize, layout.cells());
         }
     }
 
@@ -571,8 +610,8 @@ mod tests {
         let (fits, _) = largest_cap_within(400, needed as u64 - 1, five);
         assert_eq!(fits, Some(399));
         assert_eq!(largest_cap_within(400, 10, five), (None, Some(needed)));
-        let (fits, _) =
-            largest_cap_within(1 << 28, 1 << 34, |cap, limit| layout_bytes(4, cap, Cell::Verdicts, 2, limit));
+        let four = |cap, limit| layout_bytes(4, cap, Cell::Verdicts, 2, limit);
+        let (fits, _) = largest_cap_within(1 << 28, 1 << 34, four);
         assert!(fits.is_some_and(|cap| (1_000..10_000).contains(&cap)));
     }
 }

@@ -27,7 +27,7 @@ impl Region {
     pub fn new(heaps: u32, max: u64) -> Result<Self> {
         if !countable(heaps, max) {
             let largest = largest_countable(heaps);
-            return Err(Error::Region { heaps, max, largest });
+            return Err(Error::Region { heaps, max: max.to_string(), largest });
         }
         let last = max as u32 * heaps;
         let sizes =

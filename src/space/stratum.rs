@@ -43,10 +43,11 @@ pub struct Row<'a> {
     pub first: u32,
     /// The last value of x₂.
     pub last: u32,
+    heaps: usize,
     cells: Cells<'a>,
     /// Index of the cell for x₂ = 0, could it be read.
     origin: isize,
-    stride: usize,
+    pitch: usize,
 }
 
 impl Row<'_> {
@@ -86,7 +87,7 @@ impl Row<'_> {
 
     /// The index of the cell of this row on the bit axis.
     fn index(&self, row: u32) -> usize {
-        (self.origin + (row as usize * self.stride) as isize) as usize
+        (self.origin + (row as usize * self.pitch) as isize) as usize
     }
 
     /// Which bits of word `word` are positions of the row.
@@ -95,6 +96,28 @@ impl Row<'_> {
         let below = |count: u32| if count >= 32 { u32::MAX } else { (1 << count) - 1 };
         let start = word * 32;
         below((self.last + 1).saturating_sub(start)) & !below(self.first.saturating_sub(start))
+    }
+
+    /// The row's position with this x₂.
+    #[must_use]
+    pub fn position(&self, second: u32) -> Position {
+        let others = self.smaller_heaps().collect::<Vec<_>>();
+        let both = [self.rest - second, second];
+        Position::new(both[..self.heaps.min(2)].iter().copied().chain(others).collect())
+    }
+
+    /// x₃ … xₙ, the heaps that all positions of the row have.
+    pub fn smaller_heaps(&self) -> impl Iterator<Item = u32> {
+        let lane = (self.heaps >= 3).then_some(self.lane);
+        self.coordinates.iter().map(|&x| u32::from(x)).chain(lane)
+    }
+
+    /// The values of x₂ whose positions are P-positions, in order.
+    pub fn p_seconds(&self) -> impl Iterator<Item = u32> {
+        self.word_range().flat_map(|word| {
+            let bits = self.word(word);
+            (0..32).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 32 + bit)
+        })
     }
 
     /// The words that hold the row's positions.
@@ -115,20 +138,21 @@ pub struct Run<'a, K> {
     pub first_lane: u32,
     /// The remoteness of each position, by xₙ from `first_lane` on.
     pub keys: &'a [K],
+    heaps: usize,
 }
 
 impl<K> Run<'_, K> {
-    /// Heap sizes of the position at place `index` of the run, largest first, for a game of `heaps` heaps.
-    pub fn sizes(&self, index: usize, heaps: u32) -> impl Iterator<Item = u32> {
+    /// Heap sizes of the position at place `index` of the run, largest first.
+    pub fn sizes(&self, index: usize) -> impl Iterator<Item = u32> {
         let lane = self.first_lane + index as u32;
         let middle = self.coordinates.iter().map(|&x| u32::from(x));
-        [self.rest - lane, self.second].into_iter().chain(middle).chain([lane]).take(heaps as usize)
+        [self.rest - lane, self.second].into_iter().chain(middle).chain([lane]).take(self.heaps)
     }
 
-    /// The position at place `index` of the run, for a game of `heaps` heaps.
+    /// The position at place `index` of the run.
     #[must_use]
-    pub fn position(&self, index: usize, heaps: u32) -> Position {
-        Position::new(self.sizes(index, heaps).collect())
+    pub fn position(&self, index: usize) -> Position {
+        Position::new(self.sizes(index).collect())
     }
 }
 
@@ -199,7 +223,7 @@ impl<'a> Stratum<'a> {
                 if first_lane > last_lane {
                     continue;
                 }
-                let row = (second as u32 - block.first_row) as usize * block.stride as usize;
+                let row = (second as u32 - block.first_row) as usize * block.pitch as usize;
                 let start = block.base + row;
                 let run = Run {
                     coordinates: block.coordinates,
@@ -207,6 +231,7 @@ impl<'a> Stratum<'a> {
                     rest: (window.rest - second) as u32,
                     first_lane: first_lane as u32,
                     keys: &keys[start + first_lane as usize..=start + last_lane as usize],
+                    heaps: self.layout.heaps() as usize,
                 };
                 visit(value, &run);
             }
@@ -244,9 +269,10 @@ impl<'a> Stratum<'a> {
             rest: (window.rest - lane) as u32,
             first: first as u32,
             last: last as u32,
+            heaps: self.layout.heaps() as usize,
             cells: self.cells,
-            origin: (block.base + lane as usize) as isize - (block.first_row * block.stride) as isize,
-            stride: block.stride as usize,
+            origin: (block.base + lane as usize) as isize - (block.first_row * block.pitch) as isize,
+            pitch: block.pitch as usize,
         }
     }
 

@@ -1,0 +1,13 @@
+.PHONY: test bench lint
+
+# Everything, on the CPU and on a GPU adapter; fetches a software Vulkan driver where there is none.
+test:
+	scripts/test.sh
+
+bench:
+	cargo bench
+
+lint:
+	cargo fmt --check
+	cargo clippy --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet

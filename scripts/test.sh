@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs all tests. Those in tests/gpu.rs need an adapter: where the machine has none, a software Vulkan driver is
+# installed first. NIMSTRATA_NO_GPU=1 leaves them out, and says so.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The driver asks where it may keep its files.
+if [ -z "${XDG_RUNTIME_DIR:-}" ]; then
+    XDG_RUNTIME_DIR=$(mktemp -d)
+    export XDG_RUNTIME_DIR
+    trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
+fi
+
+cargo build --quiet
+without_gpu=${NIMSTRATA_NO_GPU:-0}
+if [ "$without_gpu" = 0 ] && ! cargo run --quiet -- devices --json | grep -q '"name"'; then
+    scripts/vulkan-driver.sh
+fi
+
+log=$(mktemp)
+cargo test --no-fail-fast 2>&1 | tee "$log"
+
+passed() { # The tests that passed in the sections of the log whose header matches.
+    awk -v section="$1" '/^ +(Running|Doc-tests)/ { on = $0 ~ section } on && /^test result: ok/ { n += $4 } END { print n + 0 }' "$log"
+}
+echo
+if [ "$without_gpu" = 0 ]; then
+    adapter=$(cargo run --quiet -- devices --json | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' | head -n 1)
+    echo "$(passed .) tests passed, $(passed tests/gpu) of them on the adapter $adapter"
+else
+    echo "$(passed .) tests passed; NIMSTRATA_NO_GPU is set, so the $(passed tests/gpu) in tests/gpu.rs ran on no adapter"
+fi
+rm -f "$log"

@@ -1,0 +1,135 @@
+//! Which game and which region were asked for.
+
+use clap::ValueEnum;
+use nimstrata::game::{ForbiddenTotals, Ruleset};
+use nimstrata::space::Region;
+use nimstrata::{Error, Result};
+
+use super::figures::counted;
+use super::number::{self, Cap};
+
+/// The games of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GameName {
+    /// Bounded Moore's Nim: take one stone from each of 1 to K heaps
+    BoundedMoore,
+    /// Exact slow Nim: take one stone from each of exactly K heaps
+    ExactSlow,
+}
+
+impl GameName {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BoundedMoore => "bounded-moore",
+            Self::ExactSlow => "exact-slow",
+        }
+    }
+
+    /// The name in a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::BoundedMoore => "bounded Moore's Nim",
+            Self::ExactSlow => "exact slow Nim",
+        }
+    }
+
+    /// The rules, still without forbidden totals and in normal play.
+    fn rules(self, heaps: u32, width: Option<u32>) -> Result<Ruleset> {
+        let width = || width.ok_or(Error::WidthMissing { game: self.name(), heaps });
+        match self {
+            Self::BoundedMoore => Ruleset::bounded_moore(heaps, width()?),
+            Self::ExactSlow => Ruleset::exact_slow(heaps, width()?),
+        }
+    }
+}
+
+/// A game with its rules.
+pub struct Game {
+    /// Its name.
+    pub name: GameName,
+    /// The width that was given, if the game has one.
+    pub width: Option<u32>,
+    /// Its rules.
+    pub rules: Ruleset,
+}
+
+impl Game {
+    /// The rules in words.
+    pub fn words(&self) -> String {
+        let rules = &self.rules;
+        let heaps = |count: u32| counted(count.into(), "heap");
+        let touched = match (rules.touch_least, rules.touch_most) {
+            (1, 1) => "1 heap".to_owned(),
+            (least, most) if least == most => format!("each of {}", heaps(most)),
+            (least, most) => format!("each of {least} to {}", heaps(most)),
+        };
+        let misere = if rules.misere { ", misère" } else { "" };
+        let forbidden = if rules.forbidden.is_empty() {
+            String::new()
+        } else {
+            format!(", no move arrives at totals {}", rules.forbidden)
+        };
+        format!("{}, {}, taking 1 from {touched}{misere}{forbidden}", self.name.title(), heaps(rules.heaps))
+    }
+
+    /// The forbidden totals as they are written, if there are any.
+    pub fn forbid(&self) -> Option<String> {
+        (!self.rules.forbidden.is_empty()).then(|| self.rules.forbidden.to_string())
+    }
+}
+
+/// The rules as they were typed, but for the number of heaps.
+#[derive(clap::Args)]
+pub struct RulesArgs {
+    #[arg(value_enum)]
+    game: GameName,
+    /// How many different heaps a move touches (bounded-moore: at most, exact-slow: exactly)
+    #[arg(long, value_name = "K", value_parser = number::count, allow_hyphen_values = true)]
+    width: Option<u32>,
+    /// Totals at which no move may arrive: a union of 7, 3..9, 5k and 5k+2, such as 0,7,10..20
+    #[arg(long, value_name = "SET", allow_hyphen_values = true)]
+    forbid: Option<String>,
+    /// Misère play: the player without a legal move wins
+    #[arg(long)]
+    misere: bool,
+}
+
+impl RulesArgs {
+    /// The game with this many heaps.
+    pub fn game(&self, heaps: u32) -> Result<Game> {
+        let forbidden = self.forbid.as_deref().map_or(Ok(ForbiddenTotals::default()), str::parse)?;
+        let rules = self.game.rules(heaps, self.width)?.with_forbidden(forbidden).with_misere(self.misere);
+        Ok(Game { name: self.game, width: self.width, rules })
+    }
+}
+
+/// A game and a region of its positions, as they were typed.
+#[derive(clap::Args)]
+pub struct GameArgs {
+    #[command(flatten)]
+    rules: RulesArgs,
+    /// How many heaps, 1 to 14
+    #[arg(long, value_name = "N", display_order = 0, value_parser = number::count, allow_hyphen_values = true)]
+    heaps: u32,
+    /// The greatest size of a heap
+    #[arg(long, value_name = "CAP", value_parser = number::cap, allow_hyphen_values = true)]
+    max: Cap,
+    /// The greatest total of all heaps together [default: no bound]
+    #[arg(long, value_name = "T", value_parser = number::total, allow_hyphen_values = true)]
+    up_to_total: Option<u64>,
+}
+
+impl GameArgs {
+    /// The game and the region, validated.
+    pub fn validated(&self) -> Result<(Game, Region)> {
+        let game = self.rules.game(self.heaps)?;
+        let region = Region::new(self.heaps, self.max.value).map_err(|error| match error {
+            Error::Region { heaps, largest, .. } => {
+                Error::Region { heaps, max: self.max.text.clone(), largest }
+            }
+            other => other,
+        })?;
+        Ok((game, self.up_to_total.map_or(region.clone(), |total| region.up_to_total(total))))
+    }
+}

@@ -1,0 +1,125 @@
+//! How to solve, and a solve with its progress bar and its interruption.
+
+use std::ops::ControlFlow;
+
+use clap::ValueEnum;
+use nimstrata::game::Ruleset;
+use nimstrata::solver::{self, BackendChoice, Observer, Options, Solver, Summary};
+use nimstrata::space::Region;
+use nimstrata::{Error, Result};
+
+use super::progress::Bar;
+use super::{interrupt, number};
+
+/// Where to solve.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BackendName {
+    /// A real GPU if there is one and the region is worth it, else the CPU
+    Auto,
+    /// The CPU
+    Cpu,
+    /// A GPU; a software adapter if there is no other
+    Gpu,
+}
+
+/// The solving options as they were typed.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Solving options")]
+pub struct SolvingArgs {
+    /// Where to solve
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: BackendName,
+    /// Part of the name of the GPU to use, as in `nimstrata devices`
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    adapter: Option<String>,
+    /// How many CPU threads [default: all]
+    #[arg(long, value_name = "T", value_parser = number::threads, allow_hyphen_values = true)]
+    threads: Option<usize>,
+    /// Refuse what needs more memory, such as 512M or 2GiB [default: what is free]
+    #[arg(long, value_name = "BYTES", value_parser = number::bytes, allow_hyphen_values = true)]
+    memory: Option<u64>,
+    /// Show no progress bar
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl SolvingArgs {
+    /// The options, validated.
+    pub fn validated(self) -> Result<Solving> {
+        let backend = match self.backend {
+            BackendName::Auto => BackendChoice::Auto,
+            BackendName::Cpu => BackendChoice::Cpu,
+            BackendName::Gpu => BackendChoice::Gpu,
+        };
+        match self.adapter {
+            Some(adapter) if backend == BackendChoice::Cpu => Err(Error::AdapterOnCpu { adapter }),
+            adapter => {
+                let threads = self.threads.unwrap_or(0);
+                let options =
+                    Options { backend, adapter, threads, memory: self.memory, ..Options::default() };
+                Ok(Solving { options, quiet: self.quiet })
+            }
+        }
+    }
+}
+
+/// How to solve.
+pub struct Solving {
+    options: Options,
+    quiet: bool,
+}
+
+/// A finished solve, and what it ran on.
+pub struct Solved {
+    /// What was found.
+    pub summary: Summary,
+    /// `cpu` or `gpu`.
+    pub backend: &'static str,
+    /// The name of the GPU adapter, if one was used.
+    pub adapter: Option<String>,
+    /// Whether that adapter is a CPU posing as a GPU.
+    pub software: bool,
+    /// CPU threads.
+    pub threads: usize,
+}
+
+impl Solving {
+    /// Solves a region, showing its strata to the observers and its progress to the user.
+    pub fn run(
+        &self,
+        rules: &Ruleset,
+        region: &Region,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<Solved> {
+        let mut solver = Solver::new(rules, region, &self.options)?;
+        let _requests = interrupt::Guard::new();
+        let mut bar = Bar::new(region, self.quiet);
+        let summary = solver.run(observers, &mut |progress| {
+            bar.update(progress);
+            if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(Solved {
+            summary,
+            backend: solver.backend(),
+            adapter: solver.adapter().map(str::to_owned),
+            software: solver.is_software(),
+            threads: solver.threads(),
+        })
+    }
+
+    /// Refuses what an observer would hold beyond the memory allowed. `what` needs `needed` bytes.
+    pub fn check_memory(&self, what: String, needed: u128, remedy: &str) -> Result<()> {
+        let available = self.options.memory.unwrap_or_else(solver::free_memory);
+        if needed <= u128::from(available) {
+            return Ok(());
+        }
+        let source_of_limit = if self.options.memory.is_some() { "allowed by --memory" } else { "free" };
+        Err(Error::Memory {
+            what,
+            needed: Some(needed),
+            available,
+            source_of_limit,
+            remedy: remedy.to_owned(),
+        })
+    }
+}

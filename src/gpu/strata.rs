@@ -1,0 +1,472 @@
+//! Drives the strata of a region through a kernel on the GPU.
+//!
+//! Dispatches are gathered in a batch until it is worth a submit, and at most two submits are on their way.
+//! P-positions are counted on the device, a counter for each dispatch. Where observers want the verdicts, every
+//! stratum is a batch of its own, its active slabs are copied out behind it, and while observers read one stratum
+//! the device solves the next.
+
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Context;
+use super::cells::Place;
+use super::params::Deal;
+use crate::backend::{Backend, Visit};
+use crate::error::Result;
+use crate::game::Ruleset;
+use crate::space::{Layout, Region, Stratum};
+
+/// Submits on their way at most.
+const FLIGHTS: usize = 2;
+/// Threads in a workgroup of every kernel.
+pub const THREADS: u32 = 64;
+/// Dispatches in a batch at most.
+const BATCH_DISPATCHES: usize = 1024;
+/// Entries of a batch's list of active blocks at most.
+const BATCH_BLOCKS: usize = 1 << 20;
+/// Bytes from one dispatch's parameters to the next: the most that any device aligns uniform windows to.
+const STEP_BYTES: usize = 256;
+/// Threads that keep a large GPU busy; smaller dispatches deal the lanes of a block to several tasks.
+const BUSY_THREADS: u32 = 1 << 17;
+/// How long one submit should take: far below the seconds after which a driver gives a device up.
+const SUBMIT_TIME: Duration = Duration::from_millis(30);
+/// Words of cells of the first submit, before anything is known of the device's speed.
+const FIRST_SUBMIT_WORDS: u64 = 1 << 20;
+/// Bytes of one copy to the host at most, unless a single slab is larger.
+const COPY_BYTES: u64 = 256 << 20;
+
+/// Bounds that tests tighten, so that small regions meet what large ones do.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most bytes of cells bound at once.
+    pub bound_bytes: u64,
+    /// Words of cells that a submit works on at most.
+    pub submit_words: u64,
+    /// The most bytes of one copy to the host, unless a single slab is larger.
+    pub copy_bytes: u64,
+    /// Whether the shader runs with wgpu's guards against wrong indices.
+    pub checked: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bound_bytes: u64::MAX, submit_words: u64::MAX, copy_bytes: COPY_BYTES, checked: false }
+    }
+}
+
+/// What is solved, and the device that solves it.
+pub struct Problem {
+    /// The device.
+    pub context: Arc<Context>,
+    /// The rules of the game.
+    pub rules: Ruleset,
+    /// The positions to solve.
+    pub region: Region,
+    /// How they lie in a slot.
+    pub layout: Layout,
+    /// Bounds on what is done at once.
+    pub limits: Limits,
+}
+
+/// Buffers that every kernel binds.
+pub struct Buffers {
+    /// The parameters of a batch's dispatches, a window of a uniform for each.
+    pub steps: wgpu::Buffer,
+    /// The active blocks of a batch.
+    pub active: wgpu::Buffer,
+    /// A counter of P-positions for each dispatch of a batch.
+    pub counts: wgpu::Buffer,
+}
+
+impl Buffers {
+    /// Allocates them.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) when the device's memory runs out.
+    pub fn new(context: &Context) -> Result<Self> {
+        let copied = wgpu::BufferUsages::COPY_DST;
+        let (dispatches, blocks) = (BATCH_DISPATCHES as u64, BATCH_BLOCKS as u64);
+        let steps = dispatches * STEP_BYTES as u64;
+        Ok(Self {
+            steps: context.buffer("steps", steps, wgpu::BufferUsages::UNIFORM | copied)?,
+            active: context.storage_buffer("active blocks", 4 * blocks, copied)?,
+            counts: context.storage_buffer(
+                "counts",
+                4 * dispatches,
+                copied | wgpu::BufferUsages::COPY_SRC,
+            )?,
+        })
+    }
+}
+
+/// A kernel that solves blocks of a stratum.
+pub trait Kernel: Send + Sync {
+    /// Its compiled shader.
+    fn pipeline(&self) -> &wgpu::ComputePipeline;
+
+    /// The buffers that it shares with all kernels.
+    fn buffers(&self) -> &Buffers;
+
+    /// What dispatches with this number bind.
+    fn group(&self, number: usize) -> &wgpu::BindGroup;
+
+    /// Threads that work on one block.
+    fn lanes(&self) -> u32;
+
+    /// The dispatches that solve a stratum, given the list of its active blocks, and the slabs that it has positions in.
+    /// With `bits` its verdicts are to be kept.
+    fn dispatches(
+        &self,
+        problem: &Problem,
+        total: u32,
+        bits: bool,
+        active: &[u32],
+    ) -> (Vec<Dispatch>, Range<usize>);
+
+    /// The buffers in which strata leave something for later ones; all zero before the first.
+    fn memory(&self) -> Vec<&wgpu::Buffer>;
+
+    /// Where each slab starts in a slot, in words, and where the last one ends.
+    fn slab_starts(&self) -> &[u64];
+
+    /// Where a slab of a solved stratum is.
+    fn place(&self, total: u32, slab: usize) -> Place<'_>;
+}
+
+/// One dispatch, before it has a place in a batch.
+pub struct Dispatch {
+    /// The number of the group that it binds.
+    pub group: usize,
+    /// Its parameters. They start with a [`Deal`], which is filled in later.
+    pub step: Vec<u8>,
+    /// Its part of the stratum's list of active blocks.
+    pub active: Range<usize>,
+}
+
+/// A GPU backend that solves strata with a kernel.
+pub struct Strata<K> {
+    problem: Problem,
+    kernel: K,
+    /// Words of cells that a block has on average.
+    words_a_block: u64,
+    /// Whether the kernel's memory is as it was allocated.
+    fresh: bool,
+}
+
+impl<K: Kernel> Strata<K> {
+    /// Solves a problem with a kernel.
+    pub(super) fn drive(problem: Problem, kernel: K) -> Self {
+        let words_a_block = (problem.layout.words() / problem.layout.blocks() as u64).max(1);
+        Self { problem, kernel, words_a_block, fresh: true }
+    }
+
+    /// Makes the kernel's memory as it was before the first run.
+    fn clear(&self) -> Result<()> {
+        let context = &self.problem.context;
+        context.guarded(|| {
+            let mut encoder =
+                context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            for buffer in self.kernel.memory() {
+                encoder.clear_buffer(buffer, 0, None);
+            }
+            context.queue.submit([encoder.finish()]);
+        })
+    }
+
+    /// Over how many tasks the lanes of each of `blocks` blocks are dealt.
+    fn panels(&self, blocks: u32) -> u32 {
+        let most = (self.problem.layout.block(self.problem.layout.blocks() as u32 - 1).last_lane + 1)
+            .div_ceil(self.kernel.lanes());
+        (BUSY_THREADS / (blocks * self.kernel.lanes()).max(1)).clamp(1, most)
+    }
+
+    /// Workgroups for `tasks` tasks, folded into two dimensions.
+    fn workgroups(&self, tasks: u64) -> [u32; 2] {
+        let groups = tasks.div_ceil(u64::from(THREADS / self.kernel.lanes()));
+        let most = u64::from(self.problem.context.summary.max_workgroups_per_dimension);
+        let rows = groups.div_ceil(most);
+        [groups.div_ceil(rows) as u32, rows as u32]
+    }
+
+    /// Submits a batch and, behind it, a copy of cells to `staging`.
+    fn submit(&self, batch: &Batch, copy: Option<&Copy>, staging: &Staging) -> Result<Submitted> {
+        let (context, buffers) = (&self.problem.context, self.kernel.buffers());
+        let encoder = context.guarded(|| {
+            context.queue.write_buffer(&buffers.steps, 0, &batch.steps);
+            context.queue.write_buffer(&buffers.active, 0, bytemuck::cast_slice(&batch.active));
+            let mut encoder =
+                context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.clear_buffer(&buffers.counts, 0, None);
+            {
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                pass.set_pipeline(self.kernel.pipeline());
+                for (index, &(group, [x, y])) in batch.dispatches.iter().enumerate() {
+                    pass.set_bind_group(0, self.kernel.group(group), &[(index * STEP_BYTES) as u32]);
+                    pass.dispatch_workgroups(x, y, 1);
+                }
+            }
+            encoder.copy_buffer_to_buffer(&buffers.counts, 0, &staging.counts, 0, buffers.counts.size());
+            if let (Some(copy), Some(bits)) = (copy, &staging.bits) {
+                let starts = self.kernel.slab_starts();
+                for slab in copy.slabs.clone() {
+                    let place = self.kernel.place(copy.total, slab);
+                    let to = (starts[slab] - starts[copy.slabs.start]) * 4;
+                    encoder.copy_buffer_to_buffer(place.buffer, place.offset, bits, to, place.size);
+                }
+            }
+            encoder
+        })?;
+        let submission = context.guarded(|| context.queue.submit([encoder.finish()]))?;
+        let starts = self.kernel.slab_starts();
+        let words = copy.map(|copy| starts[copy.slabs.start] as usize..starts[copy.slabs.end] as usize);
+        Ok((submission, words))
+    }
+
+    /// Buffers that results are copied to, one set for each flight.
+    fn staging(&self, bits: bool) -> Result<Vec<Staging>> {
+        let (context, starts) = (&self.problem.context, self.kernel.slab_starts());
+        let largest = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) * 4;
+        let whole = (starts[starts.len() - 1] - starts[0]) * 4;
+        let bytes = whole.min(self.problem.limits.copy_bytes.max(largest));
+        let set = |_| {
+            let counts = context.staging_buffer("counts", self.kernel.buffers().counts.size())?;
+            let bits = bits.then(|| context.staging_buffer("verdicts", bytes)).transpose()?;
+            Ok(Staging { counts, bits })
+        };
+        (0..FLIGHTS).map(set).collect()
+    }
+
+    /// Cuts the slabs of a stratum into copies that fit a staging buffer.
+    fn copies(&self, slabs: Range<usize>, total: u32) -> Vec<Copy> {
+        let (starts, most) = (self.kernel.slab_starts(), self.problem.limits.copy_bytes);
+        let mut copies: Vec<Copy> = Vec::new();
+        for slab in slabs {
+            match copies.last_mut() {
+                Some(copy) if (starts[slab + 1] - starts[copy.slabs.start]) * 4 <= most => {
+                    copy.slabs.end = slab + 1;
+                }
+                _ => copies.push(Copy { slabs: slab..slab + 1, total }),
+            }
+        }
+        copies
+    }
+}
+
+impl<K: Kernel> Backend for Strata<K> {
+    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        if !std::mem::replace(&mut self.fresh, false) {
+            self.clear()?;
+        }
+        let staging = self.staging(bits)?;
+        let words = if bits { self.problem.layout.words() as usize } else { 0 };
+        let mut run = Run {
+            driver: self,
+            staging,
+            flights: VecDeque::new(),
+            next_staging: 0,
+            batch: Batch::default(),
+            budget: self.problem.limits.submit_words.min(FIRST_SUBMIT_WORDS),
+            since: Instant::now(),
+            unfinished: 0,
+            host: vec![0; words],
+            visit,
+        };
+        let mut active = Vec::new();
+        for total in self.problem.region.strata() {
+            if run.stratum(total, bits, &mut active)?.is_break() {
+                return Ok(());
+            }
+        }
+        let _ = run.finish()?;
+        Ok(())
+    }
+}
+
+/// Dispatches that go into one submit.
+#[derive(Default)]
+struct Batch {
+    steps: Vec<u8>,
+    active: Vec<u32>,
+    /// The group that each dispatch binds, and its workgroups.
+    dispatches: Vec<(usize, [u32; 2])>,
+    /// The stratum of each dispatch.
+    totals: Vec<u32>,
+    /// The strata whose last dispatch this batch holds.
+    finished: Vec<u32>,
+    /// Words of cells worked on, about.
+    words: u64,
+}
+
+/// Slabs of one stratum, to be copied out.
+struct Copy {
+    slabs: Range<usize>,
+    total: u32,
+}
+
+/// Buffers that the host reads one flight's results from.
+struct Staging {
+    counts: wgpu::Buffer,
+    bits: Option<wgpu::Buffer>,
+}
+
+/// A submit, and which words of a slot it copies out.
+type Submitted = (wgpu::SubmissionIndex, Option<Range<usize>>);
+
+/// A submit on its way.
+struct Flight {
+    submission: wgpu::SubmissionIndex,
+    batch: Batch,
+    /// Which of the run's staging buffers it fills.
+    staging: usize,
+    words: Option<Range<usize>>,
+}
+
+/// The state of one run through the strata.
+struct Run<'a, 'v, K> {
+    driver: &'a Strata<K>,
+    staging: Vec<Staging>,
+    flights: VecDeque<Flight>,
+    next_staging: usize,
+    batch: Batch,
+    /// Words of cells that a submit should work on.
+    budget: u64,
+    /// When the device began with the flight that lands next.
+    since: Instant,
+    /// P-positions counted in the stratum that is not finished.
+    unfinished: u64,
+    /// The stratum that observers read.
+    host: Vec<u32>,
+    visit: &'a mut Visit<'v>,
+}
+
+impl<K: Kernel> Run<'_, '_, K> {
+    /// Queues one stratum; shows observers those that have landed meanwhile.
+    fn stratum(&mut self, total: u32, bits: bool, active: &mut Vec<u32>) -> Result<ControlFlow<()>> {
+        let (problem, kernel) = (&self.driver.problem, &self.driver.kernel);
+        active.clear();
+        problem.layout.active_blocks(total, active);
+        let (dispatches, slabs) = kernel.dispatches(problem, total, bits, active);
+        for dispatch in dispatches {
+            let mut left = dispatch.active.clone();
+            while !left.is_empty() {
+                let most = (self.budget / self.driver.words_a_block).clamp(1, BATCH_BLOCKS as u64) as usize;
+                let piece = left.start..left.end.min(left.start + most);
+                if self.batch_is_full(piece.len()) && self.fly(None)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                left.start = piece.end;
+                self.add(&dispatch, total, &active[piece]);
+            }
+        }
+        if !bits {
+            self.batch.finished.push(total);
+            return Ok(ControlFlow::Continue(()));
+        }
+        let copies = self.driver.copies(slabs, total);
+        for (index, copy) in copies.iter().enumerate() {
+            if index + 1 == copies.len() {
+                self.batch.finished.push(total);
+            }
+            if self.fly(Some(copy))?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn batch_is_full(&self, blocks: usize) -> bool {
+        self.batch.dispatches.len() == BATCH_DISPATCHES
+            || self.batch.active.len() + blocks > BATCH_BLOCKS
+            || (self.batch.words > 0
+                && self.batch.words + blocks as u64 * self.driver.words_a_block > self.budget)
+    }
+
+    /// Adds a part of a dispatch to the batch.
+    fn add(&mut self, dispatch: &Dispatch, total: u32, active: &[u32]) {
+        let blocks = active.len() as u32;
+        let deal = Deal {
+            first_active: self.batch.active.len() as u32,
+            active_count: blocks,
+            panels: self.driver.panels(blocks),
+            counter: self.batch.dispatches.len() as u32,
+        };
+        let deal_bytes = bytemuck::bytes_of(&deal);
+        self.batch.steps.extend_from_slice(deal_bytes);
+        self.batch.steps.extend_from_slice(&dispatch.step[deal_bytes.len()..]);
+        self.batch.steps.resize((deal.counter as usize + 1) * STEP_BYTES, 0);
+        self.batch.active.extend_from_slice(active);
+        let tasks = u64::from(blocks) * u64::from(deal.panels);
+        self.batch.dispatches.push((dispatch.group, self.driver.workgroups(tasks)));
+        self.batch.totals.push(total);
+        self.batch.words += u64::from(blocks) * self.driver.words_a_block;
+    }
+
+    /// Submits the batch, once there is room for another flight.
+    fn fly(&mut self, copy: Option<&Copy>) -> Result<ControlFlow<()>> {
+        let landed = if self.flights.len() == FLIGHTS { self.land()? } else { ControlFlow::Continue(()) };
+        if self.flights.is_empty() {
+            self.since = Instant::now();
+        }
+        let batch = std::mem::take(&mut self.batch);
+        let staging = self.next_staging;
+        let (submission, words) = self.driver.submit(&batch, copy, &self.staging[staging])?;
+        self.next_staging = (staging + 1) % FLIGHTS;
+        self.flights.push_back(Flight { submission, batch, staging, words });
+        Ok(landed)
+    }
+
+    /// Waits for the oldest flight, adds its counts up, and shows its finished strata to the observers.
+    fn land(&mut self) -> Result<ControlFlow<()>> {
+        let Some(flight) = self.flights.pop_front() else { return Ok(ControlFlow::Continue(())) };
+        self.driver.problem.context.wait(flight.submission)?;
+        self.budget = self.next_budget(flight.batch.words);
+        let (context, staging) = (&self.driver.problem.context, &self.staging[flight.staging]);
+        let counts = context.read(&staging.counts, 0..staging.counts.size())?;
+        let counts: &[u32] = bytemuck::cast_slice(&counts);
+        if let (Some(words), Some(bits)) = (flight.words, &staging.bits) {
+            let mapped = context.read(bits, 0..words.len() as u64 * 4)?;
+            self.host[words].copy_from_slice(bytemuck::cast_slice(&mapped));
+        }
+        let mut counted = flight.batch.totals.iter().zip(counts).peekable();
+        for total in flight.batch.finished {
+            while let Some((_, &count)) = counted.next_if(|&(&of, _)| of == total) {
+                self.unfinished += u64::from(count);
+            }
+            let p_positions = std::mem::take(&mut self.unfinished);
+            let forbidden = self.driver.problem.rules.forbidden.contains(u64::from(total));
+            let counts = [self.driver.problem.region.stratum_size(total), p_positions];
+            let stratum =
+                Stratum::new(&self.driver.problem.layout, self.host.as_slice(), total, forbidden, counts);
+            if (self.visit)(&stratum).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        self.unfinished += counted.map(|(_, &count)| u64::from(count)).sum::<u64>();
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// What a submit should work on to take [`SUBMIT_TIME`], from how long the last one took: no more than twice as
+    /// much as it did.
+    fn next_budget(&mut self, work: u64) -> u64 {
+        let took = self.since.elapsed();
+        self.since = Instant::now();
+        let fitting = work as f64 * SUBMIT_TIME.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        let (least, most) = (self.budget / 2, self.budget.saturating_mul(2));
+        (fitting as u64).clamp(least.max(1), most).min(self.driver.problem.limits.submit_words)
+    }
+
+    /// Lands everything that is on its way.
+    fn finish(&mut self) -> Result<ControlFlow<()>> {
+        if !self.batch.finished.is_empty() && self.fly(None)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        while !self.flights.is_empty() {
+            if self.land()?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

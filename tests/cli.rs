@@ -1,0 +1,791 @@
+//! The command line: help, messages, exit codes, JSON keys, and published counts through it.
+//!
+//! No test here uses a GPU: the drivers are hidden from every run.
+
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// The program with these arguments, split at blanks, on a machine without any GPU driver.
+fn nimstrata(arguments: &str) -> Command {
+    with(&arguments.split_whitespace().collect::<Vec<_>>())
+}
+
+fn with(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
+    command.args(arguments).env("COLUMNS", "100");
+    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        command.env(variable, "/nonexistent");
+    }
+    command
+}
+
+/// What a run that succeeds prints.
+fn output(arguments: &str) -> String {
+    let run = nimstrata(arguments).assert().success().stderr("");
+    String::from_utf8(run.get_output().stdout.clone()).unwrap()
+}
+
+/// The object that a run with `--json` prints, and nothing else.
+fn json(arguments: &str) -> Value {
+    let text = output(&format!("{arguments} --json"));
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Asserts that a run prints nothing but this message, and ends with this code.
+fn refuses(arguments: &str, code: i32, message: &str) {
+    refuses_exactly(&arguments.split_whitespace().collect::<Vec<_>>(), code, message);
+}
+
+fn refuses_exactly(arguments: &[&str], code: i32, message: &str) {
+    let run = with(arguments).assert().code(code).stdout("");
+    let errors = String::from_utf8_lossy(&run.get_output().stderr);
+    let said = errors.strip_prefix("nimstrata: error: ").unwrap_or_else(|| panic!("{arguments:?}: {errors}"));
+    assert!(said.starts_with(message), "{arguments:?}: {errors}");
+}
+
+/// What a run that fails says on standard error.
+fn message_of(arguments: &str) -> String {
+    let run = nimstrata(arguments).assert().failure().stdout("");
+    String::from_utf8(run.get_output().stderr.clone()).unwrap()
+}
+
+/// The number at the end of the message of a run that was refused for lack of memory, after these words.
+fn largest_named(arguments: &str, words: &str) -> u32 {
+    let message = message_of(arguments);
+    message.split_once(words).unwrap_or_else(|| panic!("{message}")).1.trim().parse().unwrap()
+}
+
+/// Compares with `tests/snapshots/<name>.txt`. To accept what is printed now, run the tests with
+/// `NIMSTRATA_UPDATE_SNAPSHOTS=1` and look at the difference.
+fn snapshot(name: &str, printed: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(format!("{name}.txt"));
+    if std::env::var_os("NIMSTRATA_UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, printed).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(printed, expected, "not as in {}; NIMSTRATA_UPDATE_SNAPSHOTS=1 accepts it", path.display());
+}
+
+/// The lines of a report that do not depend on the machine.
+fn without_cost(report: &str) -> String {
+    let cost = ["solved on", "time", "peak memory"];
+    let kept = report.split_inclusive('\n').filter(|line| !cost.iter().any(|label| line.starts_with(label)));
+    kept.collect()
+}
+
+const FIVE_UP_TO_NINE: &str = "bounded-moore --heaps 5 --width 2 --max 9";
+
+fn solve(more: &str) -> String {
+    format!("solve {FIVE_UP_TO_NINE} {more}")
+}
+
+fn census(more: &str) -> String {
+    format!("census {FIVE_UP_TO_NINE} {more}")
+}
+
+mod help {
+    use super::*;
+
+    #[test]
+    fn every_command_explains_itself_with_an_example() {
+        for command in ["solve", "census", "query", "devices"] {
+            let help = output(&format!("{command} --help"));
+            assert!(help.contains("Example: ") && help.contains(&format!("\n  nimstrata {command} ")));
+            snapshot(&format!("help-{command}"), &help);
+        }
+        snapshot("help", &output("--help"));
+    }
+
+    #[test]
+    fn examples_work() {
+        for command in ["", "solve", "census", "query", "devices"] {
+            let help = output(&format!("{command} --help"));
+            let example = help.lines().find_map(|line| line.strip_prefix("  nimstrata ")).unwrap();
+            output(&example.replace("--max 200", "--max 20").replace("--max 100", "--max 20"));
+        }
+    }
+
+    #[test]
+    fn the_version_is_the_crates() {
+        assert_eq!(output("--version"), concat!("nimstrata ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+
+    #[test]
+    fn no_command_shows_the_help_as_an_error() {
+        let run = nimstrata("").assert().code(2).stdout("");
+        assert!(String::from_utf8_lossy(&run.get_output().stderr).starts_with("Solves whole families"));
+    }
+}
+
+mod reports {
+    use super::*;
+
+    #[test]
+    fn solve_prints_aligned_lines() {
+        snapshot("solve", &without_cost(&output(&solve("--digest"))));
+        let more = "--forbid 7k,20..30 --misere --up-to-total 30";
+        snapshot("solve-forbid-misere", &without_cost(&output(&solve(more))));
+    }
+
+    #[test]
+    fn census_prints_a_table_and_the_subspace() {
+        snapshot("census", &without_cost(&output(&census(""))));
+    }
+
+    #[test]
+    fn a_long_table_leaves_winning_words_out_unless_asked() {
+        let arguments = "census bounded-moore --heaps 4 --width 2 --max 9 --modulus 4";
+        let table = output(arguments);
+        let full = output(&format!("{arguments} --all"));
+        assert!(!table.contains(" winning\n") && table.contains("winning words, all with --all"));
+        assert!(full.contains(" winning\n") && !full.contains("--all"));
+        assert_eq!(full.lines().take_while(|line| !line.is_empty()).count(), 1 + 241);
+    }
+
+    #[test]
+    fn equations_carry_coefficients_of_a_larger_prime() {
+        // Without a legal move every position loses: all words that occur do. Up to 1 these are 00, 10 and 11.
+        let report = output("census bounded-moore --heaps 2 --width 1 --max 1 --modulus 3 --forbid k");
+        assert!(report.contains("no: 10 + 10 = 20, which no position here has"), "{report}");
+        // Two heaps, one stone from both: the smaller heap decides.
+        let report = output("census exact-slow --heaps 2 --width 2 --max 9");
+        assert!(report.contains("equations    01  a₂ = 0"), "{report}");
+    }
+
+    #[test]
+    fn devices_says_plainly_that_there_are_none() {
+        assert!(output("devices").starts_with("No GPU adapter found: everything is solved on the CPU.\n"));
+        assert_eq!(json("devices")["adapters"], Value::Array(vec![]));
+    }
+}
+
+mod keys {
+    use super::*;
+
+    const REGION: [&str; 19] = [
+        "game",
+        "heaps",
+        "width",
+        "max",
+        "up_to_total",
+        "forbid",
+        "misere",
+        "quantity",
+        "positions",
+        "p_positions",
+        "n_positions",
+        "p_forbidden",
+        "strata",
+        "backend",
+        "adapter",
+        "threads",
+        "solve_seconds",
+        "positions_per_second",
+        "peak_memory_bytes",
+    ];
+
+    fn assert_keys(object: &Value, expected: &[&str]) {
+        let mut keys = object.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>();
+        let mut expected = expected.to_vec();
+        keys.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+    }
+
+    #[test]
+    fn solve_has_exactly_its_keys() {
+        let solved = json(&solve(""));
+        assert_keys(&solved, &REGION);
+        assert_eq!(solved["forbid"], Value::Null);
+        assert_eq!(solved["adapter"], Value::Null);
+        assert_eq!(solved["up_to_total"], Value::Null);
+        assert_eq!(solved["quantity"], "verdict");
+        assert_eq!([&solved["positions"], &solved["p_positions"], &solved["n_positions"]], [2002, 364, 1638]);
+        assert_eq!([&solved["strata"], &solved["p_forbidden"]], [46, 0]);
+        assert!(solved["solve_seconds"].as_f64().unwrap() > 0.0);
+        assert!(cfg!(not(target_os = "linux")) || solved["peak_memory_bytes"].as_u64().unwrap() > 1 << 20);
+    }
+
+    #[test]
+    fn solve_repeats_the_rules_as_understood() {
+        let solved = json(&solve("--misere --forbid 7k,3..4,1 --up-to-total 20 --threads 3 --backend cpu"));
+        assert_eq!(solved["forbid"], "1,3..4,7k");
+        assert_eq!(solved["misere"], true);
+        assert_eq!([&solved["up_to_total"], &solved["strata"], &solved["threads"]], [20, 21, 3]);
+        assert!(solved["p_forbidden"].as_u64().unwrap() > 0);
+    }
+
+    #[test]
+    fn a_digest_is_sixteen_hexadecimal_digits_whatever_the_threads() {
+        let digests =
+            ["--threads 1", "--threads 4"].map(|threads| json(&solve(&format!("--digest {threads}"))));
+        let digest = digests[0]["digest"].as_str().unwrap();
+        assert!(digest.len() == 16 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        assert_eq!(digests[0]["digest"], digests[1]["digest"]);
+        assert_ne!(digests[0]["digest"], json(&solve("--digest --misere"))["digest"]);
+    }
+
+    #[test]
+    fn census_has_exactly_its_keys() {
+        let counted = json(&census(""));
+        let own = [
+            "modulus",
+            "words",
+            "uniform_words",
+            "uniform_positions",
+            "losing_words",
+            "subspace",
+            "dimension",
+            "basis",
+            "equations",
+        ];
+        assert_keys(&counted, &[&REGION[..], &own].concat());
+        assert_keys(&counted["words"][0], &["word", "positions", "p_positions"]);
+        assert_eq!(counted["basis"], serde_json::json!(["10011", "01111"]));
+        assert_eq!(counted["equations"], serde_json::json!(["10101", "01100", "00011"]));
+    }
+
+    #[test]
+    fn a_composite_modulus_has_no_subspace() {
+        let counted = json(&census("--modulus 4"));
+        for key in ["subspace", "dimension", "basis", "equations"] {
+            assert_eq!(counted[key], Value::Null);
+        }
+    }
+
+    #[test]
+    fn losing_words_that_are_no_subspace_have_no_equations() {
+        let counted = json("census bounded-moore --heaps 3 --width 2 --max 7 --misere");
+        assert_eq!(counted["subspace"], false);
+        for key in ["dimension", "basis", "equations"] {
+            assert_eq!(counted[key], Value::Null);
+        }
+    }
+
+    #[test]
+    fn residues_above_nine_are_joined_by_dots() {
+        let counted = json("census bounded-moore --heaps 2 --width 1 --max 11 --modulus 11");
+        assert!(counted["words"].as_array().unwrap().iter().any(|row| row["word"] == "10.9"));
+    }
+
+    #[test]
+    fn query_has_exactly_its_keys() {
+        let found = json("query bounded-moore --width 2 --position 5,4,2");
+        let keys = [
+            "game",
+            "heaps",
+            "width",
+            "forbid",
+            "misere",
+            "position",
+            "verdict",
+            "legal_moves",
+            "winning_moves",
+            "method",
+            "positions",
+        ];
+        assert_keys(&found, &keys);
+        assert_eq!(found["position"], serde_json::json!([2, 4, 5]));
+        assert_eq!(found["verdict"], "N");
+        assert_eq!(found["method"], "solve");
+        let moves = serde_json::json!([
+            { "to": [1, 3, 5], "removed": [1, 1, 0] },
+            { "to": [2, 4, 4], "removed": [0, 0, 1] },
+        ]);
+        assert_eq!(found["winning_moves"], moves);
+    }
+}
+
+mod query {
+    use super::*;
+
+    #[test]
+    fn an_n_position_lists_every_winning_move() {
+        let found = output("query bounded-moore --width 2 --position 5,4,2");
+        assert_eq!(
+            found,
+            "(2,4,5) is an N-position: the player to move wins\n\
+             2 of 6 legal moves win:\n  \
+             to (1,3,5), taking 1 each from the heap of 2 and the heap of 4\n  \
+             to (2,4,4), taking 1 from the heap of 5\n"
+        );
+    }
+
+    #[test]
+    fn a_p_position_has_no_winning_move() {
+        assert_eq!(
+            output("query bounded-moore --width 2 --position 2,2,2"),
+            "(2,2,2) is a P-position: the player to move loses\nNone of the 2 legal moves wins.\n"
+        );
+        let found = json("query bounded-moore --width 2 --position 2,2,2");
+        assert_eq!(found["verdict"], "P");
+        assert_eq!(found["winning_moves"], Value::Array(vec![]));
+    }
+
+    #[test]
+    fn the_convention_decides_terminal_positions() {
+        assert_eq!(
+            output("query exact-slow --width 2 --position 0,4,0"),
+            "(0,0,4) is a P-position: the player to move has no legal move and loses\n"
+        );
+        assert_eq!(
+            output("query exact-slow --width 2 --position 0,4,0 --misere"),
+            "(0,0,4) is an N-position: the player to move has no legal move and wins (misère)\n"
+        );
+    }
+
+    #[test]
+    fn a_forbidden_total_is_pointed_out() {
+        let found = output("query bounded-moore --width 2 --position 3,4,5 --forbid 12");
+        assert!(found.contains("Its total, 12, is forbidden: no move arrives here."), "{found}");
+    }
+
+    #[test]
+    fn the_position_gives_the_number_of_heaps() {
+        refuses(
+            "query bounded-moore --width 1 --heaps 3 --position 1,2",
+            2,
+            "the position (1,2) has 2 heaps, the game has 3",
+        );
+        refuses(
+            "query bounded-moore --width 2 --position 3",
+            2,
+            "--width 2 is out of range: a move in a game of 1 heap ",
+        );
+        let seventeen = ["1"; 17].join(",");
+        refuses(
+            &format!("query bounded-moore --width 2 --position {seventeen}"),
+            2,
+            "a game of 17 heaps is out of range",
+        );
+    }
+
+    #[test]
+    fn positions_that_are_none_are_refused() {
+        for (position, reason) in [
+            ("-1,2", "cannot read the position \"-1,2\": -1 is negative"),
+            ("1,-2", "cannot read the position \"1,-2\": -2 is negative"),
+            ("1,x", "cannot read the position \"1,x\": \"x\" is not a whole number"),
+            ("1,,2", "cannot read the position \"1,,2\": a heap size is missing"),
+            ("1,4294967296", "cannot read the position \"1,4294967296\": 4294967296 is more than 4294967295"),
+        ] {
+            refuses(&format!("query bounded-moore --width 1 --position {position}"), 2, reason);
+        }
+        let empty = ["query", "bounded-moore", "--width", "1", "--position", ""];
+        refuses_exactly(&empty, 2, "cannot read the position \"\": a heap size is missing");
+        refuses(
+            "query bounded-moore --width 1",
+            2,
+            "the following required arguments were not provided:\n  --position",
+        );
+    }
+
+    #[test]
+    fn positions_out_of_reach_are_refused_with_what_fits() {
+        refuses(
+            "query bounded-moore --width 2 --position 1,2,4294967295",
+            2,
+            "the position (1,2,4294967295) is too large: with 3 heaps, the largest can be up to 4801277",
+        );
+    }
+
+    #[test]
+    fn positions_that_do_not_fit_are_refused_with_the_largest_that_does() {
+        let query =
+            |largest: u32| format!("query bounded-moore --width 2 --position 1,2,3,4,{largest} --memory 1M");
+        refuses(&query(200), 3, "(1,2,3,4,200) is found by solving 5 heaps up to 200, which needs ");
+        let largest = largest_named(&query(200), "a position fits if no heap is above ");
+        output(&query(largest));
+        refuses(&query(largest + 1), 3, "(1,2,3,4,");
+    }
+}
+
+mod bad_input {
+    use super::*;
+
+    #[test]
+    fn unknown_commands_and_games() {
+        refuses("frobnicate", 2, "unrecognized subcommand 'frobnicate'");
+        refuses("solve bounded-moor --heaps 5 --max 9", 2, "invalid value 'bounded-moor' for '<GAME>'");
+        refuses("query bounded-moore --position 1 --max 3", 2, "unexpected argument '--max' found\n\nUsage:");
+    }
+
+    #[test]
+    fn heaps_and_widths_out_of_range() {
+        for heaps in [0, 15] {
+            let arguments = format!("solve bounded-moore --heaps {heaps} --width 1 --max 9");
+            refuses(&arguments, 2, &format!("a game of {heaps} heaps is out of range: give 1 to 14 heaps\n"));
+        }
+        for width in [0, 6] {
+            let message = "is out of range: a move in a game of 5 heaps touches 1 to 5 of them\n";
+            let arguments = format!("solve exact-slow --heaps 5 --width {width} --max 9");
+            refuses(&arguments, 2, &format!("--width {width} {message}"));
+        }
+    }
+
+    #[test]
+    fn missing_options_are_named() {
+        refuses(
+            "solve bounded-moore --heaps 5 --max 9",
+            2,
+            "bounded-moore needs --width: how many different heaps",
+        );
+        refuses(
+            "solve exact-slow --heaps 5 --max 9",
+            2,
+            "exact-slow needs --width: how many different heaps",
+        );
+        let missing = "the following required arguments were not provided:\n";
+        refuses("census bounded-moore --heaps 5 --width 2", 2, &format!("{missing}  --max <CAP>\n"));
+        refuses("solve bounded-moore --max 5 --width 2", 2, &format!("{missing}  --heaps <N>\n"));
+    }
+
+    #[test]
+    fn absurd_caps_are_refused_with_the_largest_that_works() {
+        for cap in ["1000000000000000000", "1000000000000000000000000000000"] {
+            let message = format!("--max {cap} is out of range: with 5 heaps, at most 2^64 positions");
+            refuses(&format!("solve bounded-moore --heaps 5 --width 2 --max {cap}"), 2, &message);
+        }
+        refuses(
+            "census bounded-moore --heaps 14 --width 2 --max 500",
+            2,
+            "--max 500 is out of range: with 14 heaps, at most 2^64 positions and totals up to 2^30, it can be up to 136\n",
+        );
+    }
+
+    #[test]
+    fn negative_numbers_are_refused_in_our_words() {
+        for option in ["--heaps", "--width", "--max", "--up-to-total", "--threads"] {
+            let message = format!("invalid value '-3' for '{option} ");
+            let others =
+                ["--heaps 5", "--width 2", "--max 9"].into_iter().filter(|other| !other.starts_with(option));
+            let others = others.collect::<Vec<_>>().join(" ");
+            refuses(&format!("solve bounded-moore {others} {option} -3"), 2, &message);
+            let said = message_of(&format!("solve bounded-moore {others} {option} -3"));
+            assert!(
+                said.contains(
+                    ": it cannot be negative
+"
+                ),
+                "{said}"
+            );
+        }
+        refuses(&census("--modulus -2"), 2, "invalid value '-2' for '--modulus <M>': it cannot be negative");
+        refuses(&solve("--memory -2"), 2, "invalid value '-2' for '--memory <BYTES>': give bytes, such as");
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        refuses(
+            "solve bounded-moore --heaps five",
+            2,
+            "invalid value 'five' for '--heaps <N>': not a whole number",
+        );
+        refuses(
+            "solve bounded-moore --max 9.5",
+            2,
+            "invalid value '9.5' for '--max <CAP>': not a whole number",
+        );
+        refuses(
+            "solve bounded-moore --heaps 4294967296",
+            2,
+            "invalid value '4294967296' for '--heaps <N>': it is more",
+        );
+    }
+
+    #[test]
+    fn malformed_forbidden_totals_name_the_part_that_is_wrong() {
+        for (set, reason) in [
+            ("", "a total is missing"),
+            ("-3", "\"-3\" is not a whole number from 0"),
+            ("5x", "\"5x\" is not a whole number from 0"),
+            ("9..3", "the range 9..3 is empty"),
+            ("0k", "the step in 0k is 0"),
+            ("1,,2", "a total is missing"),
+        ] {
+            let mut arguments = vec!["solve"];
+            arguments.extend(FIVE_UP_TO_NINE.split(' '));
+            arguments.extend(["--forbid", set]);
+            refuses_exactly(&arguments, 2, &format!("cannot read the forbidden totals {set:?}: {reason}"));
+        }
+    }
+
+    #[test]
+    fn moduli_below_two() {
+        for modulus in [0, 1] {
+            let message =
+                format!("--modulus {modulus} is out of range: residues need a modulus of 2 or more\n");
+            refuses(&census(&format!("--modulus {modulus}")), 2, &message);
+        }
+    }
+
+    #[test]
+    fn silly_thread_counts() {
+        refuses(
+            &solve("--threads 0"),
+            2,
+            "invalid value '0' for '--threads <T>': at least one thread is needed",
+        );
+        refuses(
+            &solve("--threads 1000000"),
+            2,
+            "invalid value '1000000' for '--threads <T>': at most 1024 threads",
+        );
+        assert_eq!(json(&solve("--threads 200"))["threads"], 200);
+    }
+
+    #[test]
+    fn a_bound_on_the_total_beyond_the_region_changes_nothing() {
+        for total in ["45", "46", "99999999999999999999999"] {
+            let solved = json(&solve(&format!("--up-to-total {total}")));
+            assert_eq!([&solved["positions"], &solved["strata"]], [2002, 46]);
+            assert_eq!(solved["up_to_total"], Value::Null);
+        }
+        assert_eq!(json(&solve("--up-to-total 0"))["positions"], 1);
+    }
+}
+
+mod limits {
+    use super::*;
+
+    #[test]
+    fn memory_that_makes_no_sense_is_refused() {
+        refuses(
+            &solve("--memory 0"),
+            2,
+            "invalid value '0' for '--memory <BYTES>': nothing can be solved in no memory",
+        );
+        refuses(
+            &solve("--memory much"),
+            2,
+            "invalid value 'much' for '--memory <BYTES>': give bytes, such as",
+        );
+        for memory in ["512M", "2GiB", "64000000"] {
+            output(&solve(&format!("--memory {memory}")));
+        }
+    }
+
+    #[test]
+    fn a_region_that_does_not_fit_is_refused_with_the_largest_that_does() {
+        let region = "bounded-moore --heaps 5 --width 2 --memory 1M --max";
+        let largest = largest_named(&format!("solve {region} 100"), "the largest --max that fits is ");
+        assert_eq!(
+            largest_named(&format!("census {region} 100"), "the largest --max that fits is "),
+            largest
+        );
+        output(&format!("solve {region} {largest}"));
+        let message = format!("solving 5 heaps up to {} needs 1.", largest + 1);
+        refuses(&format!("solve {region} {}", largest + 1), 3, &message);
+    }
+
+    #[test]
+    fn memory_too_small_for_any_region_is_said_so() {
+        let message = message_of(&solve("--memory 1"));
+        assert!(message.ends_with(", 1 byte allowed by --memory; no region of 5 heaps fits\n"), "{message}");
+    }
+
+    #[test]
+    fn free_memory_is_the_default_limit() {
+        let message = message_of("solve bounded-moore --heaps 5 --width 2 --max 18000");
+        assert!(message.contains(" PiB, ") && message.contains(" free; the largest --max"), "{message}");
+    }
+
+    #[test]
+    fn a_census_of_too_many_words_is_refused_before_it_starts() {
+        refuses(
+            "census bounded-moore --heaps 5 --width 2 --max 60 --modulus 61 --memory 1G",
+            3,
+            "counting up to 8,259,888 words mod 61 needs 2.5 GiB, 1.0 GiB allowed by --memory; a smaller --modulus",
+        );
+    }
+
+    #[test]
+    fn a_gpu_is_refused_where_there_is_none() {
+        let message = "no GPU adapter found: install a Vulkan driver";
+        refuses(&solve("--backend gpu"), 3, message);
+        refuses(&solve("--adapter GeForce"), 3, message);
+        assert_eq!(json(&solve("--backend auto"))["backend"], "cpu");
+    }
+
+    #[test]
+    fn an_adapter_for_the_cpu_is_a_contradiction() {
+        refuses(
+            &solve("--backend cpu --adapter GeForce"),
+            2,
+            "--adapter \"GeForce\" names a GPU and --backend cpu",
+        );
+        refuses(&solve("--backend tpu"), 2, "invalid value 'tpu' for '--backend <BACKEND>'");
+    }
+
+    #[test]
+    fn errors_stay_text_with_json() {
+        refuses(&solve("--json --memory 1"), 3, "solving 5 heaps up to 9 needs");
+        refuses(&solve("--json --threads 0"), 2, "invalid value '0' for '--threads <T>'");
+    }
+}
+
+mod streams {
+    use super::*;
+    use std::io::{BufRead, BufReader, Read};
+
+    /// More output than a pipe holds.
+    const LONG_TABLE: &str = "census bounded-moore --heaps 8 --width 2 --max 9 --modulus 3 --all";
+
+    fn started(arguments: &str) -> std::process::Child {
+        let mut process = Process::new(env!("CARGO_BIN_EXE_nimstrata"));
+        process.args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_error() {
+        for arguments in [LONG_TABLE, &format!("{LONG_TABLE} --json"), "solve --help"] {
+            for lines in 0..2 {
+                let mut run = started(arguments);
+                let mut reader = BufReader::with_capacity(64, run.stdout.take().unwrap());
+                for _ in 0..lines {
+                    reader.read_until(b' ', &mut Vec::new()).unwrap();
+                }
+                drop(reader);
+                let ended = run.wait_with_output().unwrap();
+                assert_eq!(String::from_utf8_lossy(&ended.stderr), "", "{arguments}");
+                assert_eq!(ended.status.code(), Some(0), "{arguments}");
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_reported() {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut process = Process::new(env!("CARGO_BIN_EXE_nimstrata"));
+        let run =
+            process.args(solve("").split_whitespace()).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        assert!(String::from_utf8_lossy(&run.stderr).starts_with("nimstrata: error: writing the output: "));
+        assert_eq!(run.status.code(), Some(3));
+    }
+
+    #[test]
+    fn no_bar_is_drawn_where_standard_error_is_no_terminal() {
+        // Half a second and more, where a bar would appear after 0.3 s; `output` wants an empty standard error.
+        output("solve bounded-moore --heaps 5 --width 2 --max 100 --threads 1 --digest");
+    }
+
+    /// Interrupts a run that would take minutes, once it listens, and returns what it printed and its exit code.
+    #[cfg(target_os = "linux")]
+    fn interrupted(arguments: &str, signal: &str) -> (String, Option<i32>) {
+        let mut run = started(arguments);
+        let listens = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+            // Bit 1 is SIGINT.
+            u64::from_str_radix(caught, 16).unwrap() & 2 != 0
+        };
+        while !listens() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        Process::new("kill").args([signal, &run.id().to_string()]).status().unwrap();
+        let mut errors = String::new();
+        run.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        (errors, run.wait().unwrap().code())
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_interrupted_run_says_how_far_it_came() {
+        for signal in ["-INT", "-TERM"] {
+            for command in ["solve", "census"] {
+                let arguments =
+                    format!("{command} bounded-moore --heaps 5 --width 2 --max 400 --backend cpu");
+                let (errors, code) = interrupted(&arguments, signal);
+                assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
+                assert!(
+                    errors.ends_with(" of 2001 strata, nothing was kept; the same command starts over\n"),
+                    "{errors}"
+                );
+                assert_eq!(code, Some(130));
+            }
+        }
+    }
+}
+
+mod published {
+    use super::*;
+
+    fn count(counted: &Value, word: &str) -> [u64; 2] {
+        let row = counted["words"].as_array().unwrap().iter().find(|row| row["word"] == word).unwrap();
+        ["positions", "p_positions"].map(|key| row[key].as_u64().unwrap())
+    }
+
+    /// The losing words in lexicographic order, each with the number of its positions.
+    fn losing(counted: &Value) -> Vec<(String, u64)> {
+        let words = counted["losing_words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+        words.map(|word| (word.to_owned(), count(counted, word)[1])).collect()
+    }
+
+    fn moore(heaps: u32, width: u32, max: u32) -> Value {
+        json(&format!("census bounded-moore --heaps {heaps} --width {width} --max {max} --backend cpu"))
+    }
+
+    #[test]
+    fn parity_words_settle_five_heaps_up_to_nine() {
+        for (width, dimension) in [(1, 4), (2, 2), (3, 1), (4, 1)] {
+            let counted = moore(5, width, 9);
+            assert_eq!(counted["words"].as_array().unwrap().len(), 32);
+            assert_eq!([&counted["uniform_words"], &counted["uniform_positions"]], [32, 2002]);
+            assert_eq!(counted["subspace"], true);
+            assert_eq!(counted["dimension"], dimension, "width {width}");
+        }
+    }
+
+    #[test]
+    fn five_heaps_of_width_two_lose_at_four_words() {
+        let counted = moore(5, 2, 9);
+        let expected = [("00000", 126), ("01111", 56), ("10011", 56), ("11100", 126)];
+        assert_eq!(losing(&counted), expected.map(|(word, count)| (word.to_owned(), count)));
+        assert_eq!([&counted["p_positions"], &counted["positions"]], [364, 2002]);
+    }
+
+    #[test]
+    fn parity_words_settle_larger_caps() {
+        for (max, positions) in [(11, 4368), (13, 8568)] {
+            for width in 1..=4 {
+                let counted = moore(5, width, max);
+                assert_eq!([&counted["positions"], &counted["uniform_positions"]], [positions, positions]);
+            }
+        }
+    }
+
+    #[test]
+    fn six_heaps_of_width_two_are_not_settled() {
+        let counted = moore(6, 2, 7);
+        assert_eq!(counted["words"].as_array().unwrap().len(), 64);
+        assert_eq!(
+            [&counted["uniform_words"], &counted["uniform_positions"], &counted["positions"]],
+            [33, 792, 1716]
+        );
+        assert_eq!(count(&counted, "111000"), [84, 76]);
+    }
+
+    #[test]
+    fn six_heaps_of_width_three_lose_at_four_words() {
+        let counted = moore(6, 3, 7);
+        assert_eq!(counted["uniform_words"], 64);
+        let expected = [("000000", 84), ("001111", 28), ("110011", 28), ("111100", 84)];
+        assert_eq!(losing(&counted), expected.map(|(word, count)| (word.to_owned(), count)));
+    }
+
+    #[test]
+    fn even_totals_of_exact_slow_nim_lose_at_two_words() {
+        let counted = json("census exact-slow --heaps 5 --width 2 --max 20");
+        for row in counted["words"].as_array().unwrap() {
+            let word = row["word"].as_str().unwrap();
+            let even = word.bytes().filter(|&digit| digit == b'1').count() % 2 == 0;
+            let loses = row["p_positions"] != 0;
+            assert!(!even || loses == ["00000", "11110"].contains(&word), "{row}");
+        }
+    }
+}
