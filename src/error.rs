@@ -125,6 +125,14 @@ pub enum Error {
         /// The greatest cap whose positions are within what is stored.
         largest: u64,
     },
+    /// The M-rule is about another game.
+    #[error(
+        "the M-rule is about exact slow Nim with --width one less than --heaps and nothing forbidden, not about {rules}"
+    )]
+    NoMRule {
+        /// The rules given.
+        rules: String,
+    },
     /// The solver's kernels do not cover this kind of take.
     #[error("no kernel solves {what}; the oracle does, for small regions")]
     NoKernel {
@@ -232,6 +240,7 @@ impl Error {
             | Self::Region { .. }
             | Self::Modulus { .. }
             | Self::TooLong { .. }
+            | Self::NoMRule { .. }
             | Self::UnknownClaim { .. }
             | Self::Format { .. }
             | Self::ClaimCase { .. }

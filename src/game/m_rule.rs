@@ -62,7 +62,11 @@ use super::{BigPosition, Position};
 /// The index of the heap that the strict [M-move](self) keeps, in the sorted sizes. `None` without a legal move.
 #[must_use]
 pub fn m_kept(position: &Position) -> Option<usize> {
-    let sizes = position.sizes();
+    kept_heap(position.sizes())
+}
+
+/// The index of the heap that the strict M-move keeps, in nondecreasing sizes. `None` without a legal move.
+pub(crate) fn kept_heap(sizes: &[u32]) -> Option<usize> {
     has_move(sizes).then(|| kept(sizes, |size| size % 2 == 1))
 }
 

@@ -5,10 +5,12 @@ pub mod claims;
 mod digest;
 mod distribution;
 mod lookup;
+mod m_moves;
 mod subspace;
 
 pub use census::{Census, WordCount};
 pub use digest::Digest;
 pub use distribution::{Distribution, Longest};
 pub use lookup::Lookup;
+pub use m_moves::{Judged, Kept, MMoves};
 pub use subspace::{Subspace, is_prime};

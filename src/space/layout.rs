@@ -26,6 +26,8 @@
 //! Games of one and two heaps are solved as three heaps of which the smallest stay empty; with three heaps or
 //! fewer there is one block without coordinates, and the lane itself is x₃.
 
+use std::ops::Range;
+
 use super::Region;
 use super::cell::Cell;
 use super::count::binomial;
@@ -356,6 +358,42 @@ impl Layout {
         (first, (window.rest / 2).min(self.second_max() as i32))
     }
 
+    /// The place of a position in every slot: the index of its cell, and which of the cell's values of x₂ it is. `sizes`
+    /// are those of as many heaps as the game has, largest first, none above the cap.
+    #[must_use]
+    pub fn place(&self, sizes: &[u32]) -> (usize, u32) {
+        let (second, lane, coordinates) = match *sizes {
+            [_, second, ref coordinates @ .., lane] => (second, lane, coordinates),
+            [_, second] => (second, 0, &[] as &[u32]),
+            _ => (0, 0, &[] as &[u32]),
+        };
+        let block = self.block(self.block_rank(coordinates));
+        let values = self.cell.row_values();
+        let row = (second / values - block.first_row) as usize * block.pitch as usize;
+        (block.base + row + lane as usize, second % values)
+    }
+
+    /// Ranges of cells, in order, among which are those of all positions of a stratum: of each slab the rows that have
+    /// any.
+    #[must_use]
+    pub fn occupied(&self, total: u32) -> Vec<Range<usize>> {
+        let mut active = Vec::new();
+        self.active_blocks(total, &mut active);
+        let mut ranges = Vec::new();
+        for slab in active.chunk_by(|&one, &other| self.slab_of(one) == self.slab_of(other)) {
+            let windows = slab.iter().map(|&rank| self.window(self.block(rank).coordinates, total, 0));
+            let rows = windows.filter(|window| !window.is_empty()).map(|window| self.second_range(&window));
+            let rows = rows.reduce(|(first, last), (low, high)| (first.min(low), last.max(high)));
+            if let Some((first, last)) = rows {
+                let (slab, block) = (self.slab_of(slab[0]), self.block(slab[0]));
+                let row = |second: i32| second as u32 / self.cell.row_values() - block.first_row;
+                let start = |row: u32| self.slab_start(slab) + (row * block.pitch) as usize;
+                ranges.push(start(row(first))..start(row(last) + 1));
+            }
+        }
+        ranges
+    }
+
     /// Appends the ranks of all blocks that have positions in the stratum, in increasing order. A few without any may
     /// be among them.
     pub fn active_blocks(&self, total: u32, out: &mut Vec<u32>) {
@@ -581,6 +619,25 @@ mod tests {
                 }
                 let size = region.stratum_size(total);
                 assert_eq!([by_lanes, by_rows], [size; 2], "{heaps} heaps ≤ {max}, total {total}");
+            }
+        }
+    }
+
+    #[test]
+    fn occupied_ranges_hold_the_place_of_every_position() {
+        for ((heaps, max), cell) in SMALL.into_iter().flat_map(|small| CELLS.map(|cell| (small, cell))) {
+            let region = Region::new(heaps, max).unwrap();
+            let layout = Layout::with_cells(&region, cell).unwrap();
+            for total in region.strata() {
+                let occupied = layout.occupied(total);
+                assert!(occupied.is_sorted_by(|a, b| a.end <= b.start));
+                let mut places = std::collections::HashSet::new();
+                for position in region.stratum(total) {
+                    let sizes = position.sizes().iter().rev().copied().collect::<Vec<_>>();
+                    let place = layout.place(&sizes);
+                    assert!(places.insert(place), "two positions share the place of {position}");
+                    assert!(occupied.iter().any(|range| range.contains(&place.0)), "{position}");
+                }
             }
         }
     }

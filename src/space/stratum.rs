@@ -183,8 +183,10 @@ impl<'a> Stratum<'a> {
         self.layout
     }
 
-    /// Its cells, if they are such keys.
-    fn keys<K: Key>(&self) -> Option<&'a [K]> {
+    /// Its cells in the order of the layout, if they are such keys. What lies outside the stratum's windows may be
+    /// anything.
+    #[must_use]
+    pub fn keys<K: Key>(&self) -> Option<&'a [K]> {
         let keys = match self.cells {
             Cells::Verdicts(_) => return None,
             Cells::Remoteness8(keys) => bytemuck::try_cast_slice(keys),
@@ -276,35 +278,36 @@ impl<'a> Stratum<'a> {
         }
     }
 
-    /// The row that a position of this stratum is in, and its x₂. `None` when it is not in the stratum.
-    fn locate(&self, position: &Position) -> Option<(Row<'a>, u32)> {
+    /// The place of a position of this stratum. `None` when it is not in the stratum.
+    fn place(&self, position: &Position) -> Option<(usize, u32)> {
         let sizes = position.sizes();
-        let heaps = self.layout.heaps() as usize;
-        let inside = sizes.len() == heaps && position.largest() <= self.layout.max();
-        if !inside || position.total() != u64::from(self.total) {
-            return None;
-        }
-        let coordinates = (1..=self.layout.axes()).rev().map(|index| sizes[index]).collect::<Vec<_>>();
-        let lane = if heaps >= 3 { sizes[0] } else { 0 };
-        let second = if heaps >= 2 { sizes[heaps - 2] } else { 0 };
-        let rank = self.layout.block_rank(&coordinates);
-        let window = self.layout.window(self.layout.block(rank).coordinates, self.total, 0);
-        Some((self.row(rank, &window, lane as i32), second))
+        let inside = sizes.len() == self.layout.heaps() as usize
+            && position.largest() <= self.layout.max()
+            && position.total() == u64::from(self.total);
+        inside.then(|| self.layout.place(&sizes.iter().rev().copied().collect::<Vec<_>>()))
     }
 
     /// Whether a position of this stratum is a P-position. `None` when it is not in the stratum.
     #[must_use]
     pub fn is_p(&self, position: &Position) -> Option<bool> {
-        let (row, second) = self.locate(position)?;
-        Some(row.word(second / 32) >> (second % 32) & 1 == 1)
+        let (cell, value) = self.place(position)?;
+        Some(match self.cells {
+            Cells::Verdicts(words) => words[cell] >> value & 1 == 1,
+            Cells::Remoteness8(keys) => keys[cell].is_p(),
+            Cells::Remoteness16(keys) => keys[cell].is_p(),
+        })
     }
 
     /// The remoteness of a position of this stratum. `None` when it is not in the stratum, or verdicts are all that
     /// the stratum holds.
     #[must_use]
     pub fn remoteness(&self, position: &Position) -> Option<u32> {
-        let (row, second) = self.locate(position)?;
-        row.remoteness(second)
+        let (cell, _) = self.place(position)?;
+        match self.cells {
+            Cells::Verdicts(_) => None,
+            Cells::Remoteness8(keys) => Some(keys[cell].remoteness()),
+            Cells::Remoteness16(keys) => Some(keys[cell].remoteness()),
+        }
     }
 
     /// The verdicts in canonical order: ⌈positions/8⌉ bytes, bit `i` of the stratum at byte i/8, least significant
