@@ -37,6 +37,20 @@ pub struct Options {
     pub threads: usize,
     /// Refuse what needs more bytes than this; `None` for what the machine has free.
     pub memory: Option<u64>,
+    /// Bytes of that memory that observers need.
+    pub reserved: u64,
+}
+
+impl Options {
+    /// How many CPU threads are meant.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        if self.threads == 0 {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        } else {
+            self.threads
+        }
+    }
 }
 
 /// Reads solved strata: counts words, digests, looks positions up.
@@ -91,26 +105,29 @@ impl Solver {
         if !matches!(rules.take, Take::One | Take::UpTo(1)) {
             return Err(Error::NoKernel { what: rules.to_string() });
         }
-        let threads = if options.threads == 0 {
-            std::thread::available_parallelism().map_or(1, usize::from)
-        } else {
-            options.threads
-        };
         let context = open_gpu(region, options)?;
-        let on_host = match &context {
+        let on_device = context.map(|context| {
             // A device that computes on the CPU takes its memory from the same place.
-            Some(context) if context.summary.software => rules.touch_most + 1 + gpu::STAGING_SLOTS,
-            Some(_) => gpu::STAGING_SLOTS,
-            None => rules.touch_most + 1,
+            let ring = if context.summary.software { rules.touch_most + 1 } else { 0 };
+            check_memory(region, ring + gpu::STAGING_SLOTS, options)?;
+            let (adapter, software) = (context.summary.name.clone(), context.summary.software);
+            let backend = gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?;
+            Ok((Box::new(backend) as Box<dyn Backend + Send>, Some(adapter), software))
+        });
+        let (backend, adapter, software) = match on_device {
+            Some(Ok(device)) => device,
+            // What a GPU that nobody asked for cannot hold is left to the CPU.
+            Some(Err(error)) if options.backend == BackendChoice::Gpu || options.adapter.is_some() => {
+                return Err(error);
+            }
+            _ => {
+                check_memory(region, rules.touch_most + 1, options)?;
+                let backend = cpu::take_one::TakeOne::new(rules, region)?;
+                (Box::new(backend) as Box<dyn Backend + Send>, None, false)
+            }
         };
-        check_memory(region, on_host, options.memory)?;
-        let adapter = context.as_ref().map(|context| context.summary.name.clone());
-        let software = context.as_ref().is_some_and(|context| context.summary.software);
-        let backend: Box<dyn Backend + Send> = match context {
-            Some(context) => Box::new(gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?),
-            None => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
-        };
-        Ok(Self { region: region.clone(), backend, adapter, software, threads: cpu::threads(threads)? })
+        let threads = cpu::threads(options.threads())?;
+        Ok(Self { region: region.clone(), backend, adapter, software, threads })
     }
 
     /// "cpu" or "gpu".
@@ -189,8 +206,9 @@ fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> 
 }
 
 /// Refuses a region whose strata do not fit, and says which would.
-fn check_memory(region: &Region, slots: u32, allowed: Option<u64>) -> Result<()> {
-    let available = allowed.unwrap_or_else(free_memory);
+fn check_memory(region: &Region, slots: u32, options: &Options) -> Result<()> {
+    let allowed = options.memory;
+    let available = allowed.unwrap_or_else(free_memory).saturating_sub(options.reserved);
     let (fits, needed) = largest_cap_within(region.heaps(), u64::from(region.max()), slots, available);
     if fits == Some(u64::from(region.max())) {
         return Ok(());

@@ -157,12 +157,14 @@ impl Step<'_> {
         if first == last {
             let (from, to) = (self.layout.slab_start(first), self.layout.slab_start(first + 1));
             let pitch = self.layout.block(active[0]).pitch as usize;
-            let rows = words[from - start..to - start].chunks_exact_mut(pitch).collect();
+            let rows = words[from - start..to - start].chunks_exact_mut(pitch);
             return if self.layout.lane_is_floor() {
                 let lanes = 0..self.layout.block(0).last_lane as i32 + 1;
-                self.split_lanes(lanes, rows, from)
+                let used = self.rows_of_all_lanes();
+                let rows = rows.take(used.end as usize).skip(used.start as usize);
+                self.split_lanes(lanes, rows.collect(), from)
             } else {
-                self.split_blocks(active, rows, from)
+                self.split_blocks(active, rows.collect(), from)
             };
         }
         let middle = self.layout.slab_of(active[active.len() / 2]).max(first + 1);
@@ -191,6 +193,16 @@ impl Step<'_> {
             || self.split_blocks(low, low_rows, start),
             || self.split_blocks(high, high_rows, middle),
         )
+    }
+
+    /// The rows that the one block there is for three heaps or fewer has cells in, now or when its slot was last used.
+    fn rows_of_all_lanes(&self) -> Range<i32> {
+        let (total, cap) = (self.total as i32, self.layout.max() as i32);
+        // x₂ is at least total − cap − lane, and with three heaps at least the lane, so at least half of total − cap.
+        let lanes = if self.layout.heaps() == 3 { 2 } else { 1 };
+        let least = (total - cap - self.margin as i32).max(0) / lanes;
+        let most = (total / 2).min(self.layout.second_max() as i32);
+        least / 32..most / 32 + 1
     }
 
     /// Solves a range of lanes of the one block that there is for three heaps or fewer, on all threads.
@@ -360,6 +372,8 @@ fn solve_block<const LANE_FLOOR: bool>(
     let first_lane = (window.rest - cap - second_max - margin).max(lanes.start);
     let highest = if LANE_FLOOR { window.rest / 3 } else { window.rest - 2 * floor };
     let last_lane = highest.min(block.last_lane as i32).min(lanes.end - 1);
+    let first_row =
+        if step.layout.lane_is_floor() { step.rows_of_all_lanes().start } else { block.first_word as i32 };
     let second_mask = if step.layout.heaps() == 1 { 1 } else { u32::MAX };
     let mut count = 0;
     let mut lane = first_lane & -(GROUP as i32);
@@ -398,13 +412,13 @@ fn solve_block<const LANE_FLOOR: bool>(
             let verdict: Lanes =
                 std::array::from_fn(|i| !(unshifted[i] | shifted[i] << 1 | carry[i]) & valid[i]);
             carry = std::array::from_fn(|i| shifted[i] >> 31);
-            let own = &mut rows[(word - block.first_word as i32) as usize];
+            let own = &mut rows[(word - first_row) as usize];
             own[(origin + lane) as usize..][..GROUP].copy_from_slice(&verdict);
-            count += verdict.iter().map(|bits| bits.count_ones()).sum::<u32>();
+            count += u64::from(verdict.iter().map(|bits| bits.count_ones()).sum::<u32>());
         }
         lane += GROUP as i32;
     }
-    u64::from(count)
+    count
 }
 
 /// The bits that the shifted rows' word `word` hands up to the next, zero where a row has no such word.

@@ -5,8 +5,10 @@ use rayon::prelude::*;
 use super::{Layout, Window};
 use crate::game::Position;
 
-/// Blocks whose rows are visited one after another on one thread.
+/// Blocks whose rows are visited one after another on one thread, at least.
 const BLOCKS_PER_PART: usize = 512;
+/// Parts that a stratum is cut into for each thread, at most.
+const PARTS_PER_THREAD: usize = 4;
 
 /// The verdicts of one stratum in the layout of the kernels, with what is needed to read them.
 #[derive(Clone, Copy)]
@@ -90,7 +92,14 @@ impl<'a> Stratum<'a> {
             }
             value
         };
-        active.par_chunks(BLOCKS_PER_PART).map(fold).collect()
+        let parts = Self::parts(rayon::current_num_threads());
+        active.par_chunks(BLOCKS_PER_PART.max(active.len().div_ceil(parts))).map(fold).collect()
+    }
+
+    /// Into how many parts [`fold_rows`](Self::fold_rows) cuts a stratum at most, on this many threads.
+    #[must_use]
+    pub fn parts(threads: usize) -> usize {
+        PARTS_PER_THREAD * threads
     }
 
     fn row(&self, rank: u32, window: &Window, lane: i32) -> Row<'a> {
