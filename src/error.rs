@@ -89,6 +89,30 @@ pub enum Error {
         /// The modulus given.
         modulus: u32,
     },
+    /// A claim that is not in the table.
+    #[error("no claim is called {name:?}; there are: {}", .known.join(", "))]
+    UnknownClaim {
+        /// The name given.
+        name: String,
+        /// All names there are.
+        known: Vec<&'static str>,
+    },
+    /// A claim that says nothing about the game asked for.
+    #[error("{claim} cannot be checked so: {reason}")]
+    ClaimCase {
+        /// The claim's name.
+        claim: &'static str,
+        /// What does not fit, and what would.
+        reason: String,
+    },
+    /// A file name that does not tell what to write.
+    #[error("cannot tell what kind of file {} should be: give it a name that ends in {known}", .path.display())]
+    Format {
+        /// The name given.
+        path: std::path::PathBuf,
+        /// The endings that are known.
+        known: &'static str,
+    },
     /// The solver's kernels do not cover this kind of take.
     #[error("no kernel solves {what}; the oracle does, for small regions")]
     NoKernel {
@@ -195,6 +219,9 @@ impl Error {
             | Self::PositionSize { .. }
             | Self::Region { .. }
             | Self::Modulus { .. }
+            | Self::UnknownClaim { .. }
+            | Self::Format { .. }
+            | Self::ClaimCase { .. }
             | Self::NoKernel { .. }
             | Self::AdapterOnCpu { .. } => 2,
             Self::RegionMemory { .. }

@@ -9,7 +9,7 @@ use crate::cpu;
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 use crate::gpu;
-use crate::space::{Region, Stratum, largest_cap_within};
+use crate::space::{Region, Stratum, largest_cap_within, layout_bytes};
 
 /// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
 const WORTH_A_GPU: u64 = 200_000_000;
@@ -71,6 +71,9 @@ pub struct Progress {
     pub positions: u64,
 }
 
+/// Called after each solved stratum; [`ControlFlow::Break`] stops the run.
+pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'a;
+
 /// What a finished run found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -102,17 +105,16 @@ impl Solver {
     /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::RegionMemory`] for a region that does not fit, and
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
-        if !matches!(rules.take, Take::One | Take::UpTo(1)) {
-            return Err(Error::NoKernel { what: rules.to_string() });
-        }
-        let context = open_gpu(region, options)?;
-        let on_device = context.map(|context| {
+        let kernel = Kernel::of(rules)?;
+        let check = |place| {
+            let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, cap, place, limit);
+            check_memory(region, bytes, options)
+        };
+        let on_device = open_gpu(region, options)?.map(|context| {
             // A device that computes on the CPU takes its memory from the same place.
-            let ring = if context.summary.software { rules.touch_most + 1 } else { 0 };
-            check_memory(region, ring + gpu::STAGING_SLOTS, options)?;
+            check(if context.summary.software { Place::SoftwareGpu } else { Place::Gpu })?;
             let (adapter, software) = (context.summary.name.clone(), context.summary.software);
-            let backend = gpu::take_one::TakeOne::new(Arc::new(context), rules, region)?;
-            Ok((Box::new(backend) as Box<dyn Backend + Send>, Some(adapter), software))
+            Ok((kernel.on_gpu(Arc::new(context), rules, region)?, Some(adapter), software))
         });
         let (backend, adapter, software) = match on_device {
             Some(Ok(device)) => device,
@@ -121,9 +123,8 @@ impl Solver {
                 return Err(error);
             }
             _ => {
-                check_memory(region, rules.touch_most + 1, options)?;
-                let backend = cpu::take_one::TakeOne::new(rules, region)?;
-                (Box::new(backend) as Box<dyn Backend + Send>, None, false)
+                check(Place::Cpu)?;
+                (kernel.on_cpu(rules, region)?, None, false)
             }
         };
         let threads = cpu::threads(options.threads())?;
@@ -159,11 +160,7 @@ impl Solver {
     ///
     /// # Errors
     /// [`Error::Interrupted`] when `watch` stopped the run, [`Error::Device`] when a GPU failed.
-    pub fn run(
-        &mut self,
-        observers: &mut [&mut dyn Observer],
-        watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
-    ) -> Result<Summary> {
+    pub fn run(&mut self, observers: &mut [&mut dyn Observer], watch: &mut Watch<'_>) -> Result<Summary> {
         let mut summary = Summary::default();
         let mut stopped = false;
         let start = Instant::now();
@@ -190,6 +187,65 @@ impl Solver {
     }
 }
 
+/// The kernels, by the kind of move they know.
+#[derive(Clone, Copy)]
+enum Kernel {
+    /// One stone from each of several heaps.
+    TakeOne,
+    /// Any number of stones from one heap.
+    Sieve,
+}
+
+/// Where a kernel runs.
+#[derive(Clone, Copy)]
+enum Place {
+    Cpu,
+    SoftwareGpu,
+    Gpu,
+}
+
+impl Kernel {
+    fn of(rules: &Ruleset) -> Result<Self> {
+        match (rules.take, rules.touch_most) {
+            (Take::One | Take::UpTo(1), _) => Ok(Self::TakeOne),
+            (Take::Any, 1) => Ok(Self::Sieve),
+            _ => Err(Error::NoKernel { what: rules.to_string() }),
+        }
+    }
+
+    fn on_gpu(
+        self,
+        context: Arc<gpu::Context>,
+        rules: &Ruleset,
+        region: &Region,
+    ) -> Result<Box<dyn Backend + Send>> {
+        match self {
+            Self::TakeOne => Ok(Box::new(gpu::take_one::TakeOne::new(context, rules, region)?)),
+            Self::Sieve => Err(Error::NoKernel { what: format!("{rules} on a GPU") }),
+        }
+    }
+
+    fn on_cpu(self, rules: &Ruleset, region: &Region) -> Result<Box<dyn Backend + Send>> {
+        match self {
+            Self::TakeOne => Ok(Box::new(cpu::take_one::TakeOne::new(rules, region)?)),
+            Self::Sieve => Ok(Box::new(cpu::sieve::Sieve::new(rules, region)?)),
+        }
+    }
+
+    /// Bytes of this machine's memory for a region with this cap; `None` when they are more than `limit`.
+    fn host_bytes(self, rules: &Ruleset, cap: u64, place: Place, limit: u128) -> Option<u128> {
+        let ring = rules.touch_most + 1;
+        match (self, place) {
+            (Self::TakeOne, Place::Cpu) => layout_bytes(rules.heaps, cap, ring, limit),
+            (Self::TakeOne, Place::SoftwareGpu) => {
+                layout_bytes(rules.heaps, cap, ring + gpu::STAGING_SLOTS, limit)
+            }
+            (_, Place::Gpu) => layout_bytes(rules.heaps, cap, gpu::STAGING_SLOTS, limit),
+            (Self::Sieve, _) => cpu::sieve::Sieve::bytes(rules.heaps, cap, limit),
+        }
+    }
+}
+
 /// Opens the GPU that the options ask for; `None` for the CPU.
 fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> {
     let choice = match (options.backend, options.adapter.as_deref()) {
@@ -206,10 +262,11 @@ fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> 
 }
 
 /// Refuses a region whose strata do not fit, and says which would.
-fn check_memory(region: &Region, slots: u32, options: &Options) -> Result<()> {
+/// `bytes` gives what a cap needs, as for [`largest_cap_within`].
+fn check_memory(region: &Region, bytes: impl Fn(u64, u128) -> Option<u128>, options: &Options) -> Result<()> {
     let allowed = options.memory;
     let available = allowed.unwrap_or_else(free_memory).saturating_sub(options.reserved);
-    let (fits, needed) = largest_cap_within(region.heaps(), u64::from(region.max()), slots, available);
+    let (fits, needed) = largest_cap_within(u64::from(region.max()), available, bytes);
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }

@@ -2,11 +2,72 @@
 
 mod common;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
+use nimstrata::cpu::sieve::Sieve;
 use nimstrata::cpu::take_one::TakeOne;
+use nimstrata::space::Stratum;
 use proptest::prelude::*;
+
+/// The canonical bitmaps of all strata that a backend solves.
+fn solve(backend: &mut dyn Backend) -> Vec<Vec<u8>> {
+    let mut solved = Vec::new();
+    let mut keep = |stratum: &Stratum<'_>| {
+        solved.push(common::canonical(stratum));
+        ControlFlow::Continue(())
+    };
+    backend.run(true, &mut keep).unwrap();
+    solved
+}
+
+/// The P-positions of each stratum, counted without reading any back.
+fn count(backend: &mut dyn Backend) -> Vec<u64> {
+    let mut counts = Vec::new();
+    let mut keep = |stratum: &Stratum<'_>| {
+        counts.push(stratum.p_positions);
+        ControlFlow::Continue(())
+    };
+    backend.run(false, &mut keep).unwrap();
+    counts
+}
+
+/// The bitmaps of a single-heap game, one position after the other: a line is taken once it holds a P₁. For regions
+/// beyond the oracle's reach.
+fn by_lines(case: &common::Case) -> Vec<Vec<u8>> {
+    let mut taken = HashSet::new();
+    let mut last_allowed = None;
+    let mut solve = |total: u32| {
+        let forbidden = case.rules.forbidden.contains(u64::from(total));
+        let mut bitmap = vec![0u8; case.region.stratum_size(total).div_ceil(8) as usize];
+        for (index, position) in case.region.stratum(total).enumerate() {
+            let sizes = position.sizes();
+            let lines = || (0..sizes.len()).map(|out| [&sizes[..out], &sizes[out + 1..]].concat());
+            let terminal = last_allowed.is_none_or(|allowed| position.largest() < total - allowed);
+            if (case.rules.misere && terminal) || lines().any(|line| taken.contains(&line)) {
+                continue;
+            }
+            bitmap[index / 8] |= 1 << (index % 8);
+            if !forbidden {
+                taken.extend(lines());
+            }
+        }
+        last_allowed = if forbidden { last_allowed } else { Some(total) };
+        bitmap
+    };
+    case.region.strata().map(&mut solve).collect()
+}
+
+proptest! {
+    #![proptest_config(common::cases(20))]
+
+    #[test]
+    fn sieve_twin_agrees_with_a_plain_sieve_where_rows_are_long(case in common::long_single_heap_case()) {
+        let mut twin = Sieve::new(&case.rules, &case.region).unwrap().with_task_positions(1000);
+        prop_assert_eq!(solve(&mut twin), by_lines(&case));
+    }
+}
 
 proptest! {
     #![proptest_config(common::cases(400))]
@@ -17,13 +78,20 @@ proptest! {
         // Tasks of one block each, of a few, and of all.
         task_words in prop_oneof![Just(1), 20u64..200, Just(1 << 15)],
     ) {
+        let mut twin = TakeOne::new(&case.rules, &case.region).unwrap().with_task_words(task_words);
+        prop_assert_eq!(solve(&mut twin), common::oracle_bitmaps(&case));
+    }
+
+    #[test]
+    fn sieve_twin_agrees_with_the_oracle(
+        case in common::single_heap_case(),
+        // Tasks of one slab or row each, of a few, and of all.
+        task_positions in prop_oneof![Just(1), 20u64..200, Just(1 << 21)],
+    ) {
+        let mut twin = Sieve::new(&case.rules, &case.region).unwrap().with_task_positions(task_positions);
         let expected = common::oracle_bitmaps(&case);
-        let mut solver = TakeOne::new(&case.rules, &case.region).unwrap().with_task_words(task_words);
-        let mut solved = Vec::new();
-        solver.run(true, &mut |stratum| {
-            solved.push(common::canonical(stratum));
-            ControlFlow::Continue(())
-        }).unwrap();
-        prop_assert_eq!(solved, expected);
+        let ones = |bitmap: &Vec<u8>| bitmap.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
+        prop_assert_eq!(count(&mut twin), expected.iter().map(ones).collect::<Vec<_>>());
+        prop_assert_eq!(solve(&mut twin), expected);
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 
+mod lanes;
+pub mod sieve;
 pub mod take_one;
 
 /// A pool of this many threads.

@@ -67,6 +67,22 @@ impl ForbiddenTotals {
         self.parts.iter().any(|part| part.contains(total))
     }
 
+    /// The least allowed total from `from` on; `None` when all of those are forbidden.
+    ///
+    /// From some total on only progressions count. Where k of them forbid 2^k totals in a row, they forbid all
+    /// (Crittenden and Vanden Eynden, 1970), so the search ends.
+    #[must_use]
+    pub fn next_allowed(&self, from: u64) -> Option<u64> {
+        let start = |part: &Part| match *part {
+            Part::Range(_, last) => last.saturating_add(1),
+            Part::Progression { first, .. } => first,
+        };
+        let settled = self.parts.iter().map(start).max().unwrap_or(0).max(from);
+        let progressions = self.parts.iter().filter(|part| matches!(part, Part::Progression { .. })).count();
+        let beyond = 1u64.checked_shl(progressions as u32).unwrap_or(u64::MAX);
+        (from..=settled.saturating_add(beyond)).find(|&total| !self.contains(total))
+    }
+
     /// Whether nothing is forbidden.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -169,6 +185,23 @@ mod tests {
         assert_eq!(members("0, 10..11 ,8k+2"), [0, 2, 10, 11, 18]);
         assert_eq!(members("k"), (0..24).collect::<Vec<_>>());
         assert!(ForbiddenTotals::default().is_empty() && !ForbiddenTotals::default().contains(0));
+    }
+
+    #[test]
+    fn the_next_allowed_total_is_found_or_there_is_none() {
+        for text in
+            ["7", "3..6", "5k", "0..9,4k", "2k,3k+1", "2k+9,2k+20", "k+5", "2k,2k+1", "3k,3k+1,6k+2,6k+5"]
+        {
+            let set: ForbiddenTotals = text.parse().unwrap();
+            for from in 0..40 {
+                assert_eq!(
+                    set.next_allowed(from),
+                    (from..500).find(|&total| !set.contains(total)),
+                    "{text} from {from}"
+                );
+            }
+        }
+        assert_eq!(ForbiddenTotals::default().next_allowed(3), Some(3));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Checking invariants on the CPU, on the verdicts that were read back.
 
 mod census;
+pub mod claims;
 mod digest;
 mod lookup;
 mod subspace;

@@ -142,7 +142,7 @@ impl Layout {
             let raised = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis));
             if raised.is_none_or(|axis| axis == 0) {
                 self.pitches.push(row_end);
-                slab_start += rows(self.heaps, self.max, &coordinates) * row_end;
+                slab_start += rows(self.heaps, self.max, floor(&coordinates)) * row_end;
                 row_end = 0;
             }
             let Some(raised) = raised else { break };
@@ -228,7 +228,7 @@ impl Layout {
         Block {
             coordinates,
             base: self.bases[rank as usize] as usize * LANE_GROUP as usize,
-            first_word: first_word(coordinates),
+            first_word: first_word(floor(coordinates)),
             last_lane,
             pitch: self.pitches[slab] * LANE_GROUP,
         }
@@ -371,17 +371,44 @@ fn last_lane(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
 }
 
 /// A block's words of a row: the lanes and at least one zero, which is also the zero before the next block's lane 0.
-fn row_width(last_lane: u32) -> u32 {
+pub(super) fn row_width(last_lane: u32) -> u32 {
     (last_lane + 2).next_multiple_of(LANE_GROUP)
 }
 
-fn first_word(coordinates: &[u16]) -> u32 {
-    coordinates.first().map_or(0, |&x| u32::from(x) / WORD)
+/// The first row of a block: its x₃, a row's least x₂, over 32.
+fn first_word(floor: u32) -> u32 {
+    floor / WORD
 }
 
-fn rows(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
+/// The rows of a block whose x₃ is `floor`.
+fn rows(heaps: u32, max: u32, floor: u32) -> u32 {
     let second_max = if heaps == 1 { 0 } else { max };
-    second_max / WORD + 1 - first_word(coordinates)
+    second_max / WORD + 1 - first_word(floor)
+}
+
+/// A block's x₃; 0 where blocks have no coordinates.
+fn floor(coordinates: &[u16]) -> u32 {
+    coordinates.first().map_or(0, |&x| u32::from(x))
+}
+
+/// All blocks without their coordinates: how many there are of each x₃ (0 where blocks have none) and greatest lane,
+/// as (x₃, greatest lane, count) in order of x₃. `None` for a count beyond 2^128.
+pub(super) fn block_shapes(heaps: u32, max: u32) -> impl Iterator<Item = (u32, u32, Option<u128>)> {
+    let axes = axes(heaps) as u64;
+    let floors = if axes == 0 { 0..=0 } else { 0..=max };
+    floors.flat_map(move |floor| {
+        let lanes = match axes {
+            0 => last_lane(heaps, max, &[])..=last_lane(heaps, max, &[]),
+            // With one axis x₃ is itself the bound of the lanes; else the coordinates between are free.
+            1 => floor..=floor,
+            _ => 0..=floor,
+        };
+        let count = move |lane| match axes {
+            0 | 1 => Some(1),
+            _ => binomial(u64::from(floor - lane) + axes - 2, axes - 2),
+        };
+        lanes.map(move |lane| (floor, lane, count(lane)))
+    })
 }
 
 /// How large a layout would be, without building it.
@@ -397,19 +424,8 @@ impl Size {
         let axes = axes(heaps) as u64;
         let blocks = binomial(u64::from(max) + axes, axes)?;
         let mut words = 2 * u128::from(LANE_GROUP);
-        if axes == 0 {
-            words += u128::from(rows(heaps, max, &[])) * u128::from(row_width(last_lane(heaps, max, &[])));
-            return (words <= limit).then_some(Self { blocks, words });
-        }
-        for x3 in 0..=u16::try_from(max).ok()? {
-            let rows = u128::from(rows(heaps, max, &[x3]));
-            // With one axis x₃ is itself the bound of the lanes; else the coordinates between are free.
-            let least = if axes == 1 { x3 } else { 0 };
-            for lane_bound in least..=x3 {
-                let between = u64::from(x3 - lane_bound);
-                let count = if axes == 1 { 1 } else { binomial(between + axes - 2, axes - 2)? };
-                words += rows * u128::from(row_width(u32::from(lane_bound))) * count;
-            }
+        for (floor, lane, count) in block_shapes(heaps, max) {
+            words += u128::from(rows(heaps, max, floor)) * u128::from(row_width(lane)) * count?;
             if words > limit {
                 return None;
             }
@@ -425,14 +441,24 @@ impl Size {
     }
 }
 
-/// The greatest cap up to `max` whose layout with `slots` strata in memory takes at most `limit` bytes, and the bytes
-/// that `max` itself takes. `None` instead of those when they are beyond 2^64.
+/// Bytes for the layout's tables, a list of active blocks, and `slots` strata. `None` when they are more than `limit`
+/// (or more than can be counted).
 #[must_use]
-pub fn largest_cap_within(heaps: u32, max: u64, slots: u32, limit: u64) -> (Option<u64>, Option<u128>) {
-    let bytes =
-        |cap: u64, limit: u128| Size::of(heaps, cap, limit / 4).map(|size| size.bytes(heaps, cap, slots));
-    let needed = bytes(max, u128::from(u64::MAX) / 64);
-    let fits = |cap: u64| bytes(cap, u128::from(limit)).is_some_and(|bytes| bytes <= u128::from(limit));
+pub fn layout_bytes(heaps: u32, max: u64, slots: u32, limit: u128) -> Option<u128> {
+    let bytes = Size::of(heaps, max, limit / 4)?.bytes(heaps, max, slots);
+    (bytes <= limit).then_some(bytes)
+}
+
+/// The greatest cap up to `max` that takes at most `limit` bytes, and the bytes that `max` itself takes (`None` when
+/// they are beyond 2^64). `bytes` gives the bytes of a cap, or `None` when they are more than its second argument.
+#[must_use]
+pub fn largest_cap_within(
+    max: u64,
+    limit: u64,
+    bytes: impl Fn(u64, u128) -> Option<u128>,
+) -> (Option<u64>, Option<u128>) {
+    let needed = bytes(max, u128::from(u64::MAX) / 16);
+    let fits = |cap: u64| bytes(cap, u128::from(limit)).is_some();
     if !fits(0) {
         return (None, needed);
     }
@@ -514,13 +540,14 @@ mod tests {
 
     #[test]
     fn the_largest_cap_that_fits_is_found() {
-        let (fits, needed) = largest_cap_within(5, 400, 3, 1 << 30);
+        let five = |cap, limit| layout_bytes(5, cap, 3, limit);
+        let (fits, needed) = largest_cap_within(400, 1 << 30, five);
         assert_eq!(fits, Some(400));
         let needed = needed.unwrap();
-        let (fits, _) = largest_cap_within(5, 400, 3, needed as u64 - 1);
+        let (fits, _) = largest_cap_within(400, needed as u64 - 1, five);
         assert_eq!(fits, Some(399));
-        assert_eq!(largest_cap_within(5, 400, 3, 10), (None, Some(needed)));
-        let (fits, _) = largest_cap_within(4, 1 << 28, 2, 1 << 34);
+        assert_eq!(largest_cap_within(400, 10, five), (None, Some(needed)));
+        let (fits, _) = largest_cap_within(1 << 28, 1 << 34, |cap, limit| layout_bytes(4, cap, 2, limit));
         assert!(fits.is_some_and(|cap| (1_000..10_000).contains(&cap)));
     }
 }

@@ -6,13 +6,15 @@
 
 mod count;
 mod layout;
+mod lines;
 mod order;
 mod region;
 mod stencil;
 mod stratum;
 
 pub use count::count_tuples;
-pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within};
+pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
+pub use lines::{LineLayout, Strip, TABLES};
 pub use region::Region;
 pub use stencil::{Shift, Stencil, Term, TouchMask};
 pub use stratum::{Row, Stratum};

@@ -38,6 +38,7 @@ pub struct Row<'a> {
     pub first: u32,
     /// The last value of x₂.
     pub last: u32,
+    heaps: usize,
     words: &'a [u32],
     /// Index of the word for x₂ = 0 … 31, could it be read.
     origin: isize,
@@ -57,6 +58,28 @@ impl Row<'_> {
         let below = |count: u32| if count >= 32 { u32::MAX } else { (1 << count) - 1 };
         let start = word * 32;
         below((self.last + 1).saturating_sub(start)) & !below(self.first.saturating_sub(start))
+    }
+
+    /// The row's position with this x₂.
+    #[must_use]
+    pub fn position(&self, second: u32) -> Position {
+        let others = self.smaller_heaps().collect::<Vec<_>>();
+        let both = [self.rest - second, second];
+        Position::new(both[..self.heaps.min(2)].iter().copied().chain(others).collect())
+    }
+
+    /// x₃ … xₙ, the heaps that all positions of the row have.
+    pub fn smaller_heaps(&self) -> impl Iterator<Item = u32> {
+        let lane = (self.heaps >= 3).then_some(self.lane);
+        self.coordinates.iter().map(|&x| u32::from(x)).chain(lane)
+    }
+
+    /// The values of x₂ whose positions are P-positions, in order.
+    pub fn p_seconds(&self) -> impl Iterator<Item = u32> {
+        self.word_range().flat_map(|word| {
+            let bits = self.word(word);
+            (0..32).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 32 + bit)
+        })
     }
 
     /// The words that hold the row's positions.
@@ -111,6 +134,7 @@ impl<'a> Stratum<'a> {
             rest: (window.rest - lane) as u32,
             first: first as u32,
             last: last as u32,
+            heaps: self.layout.heaps() as usize,
             words: self.words,
             origin: (block.base + lane as usize) as isize - (block.first_word * block.pitch) as isize,
             pitch: block.pitch as usize,

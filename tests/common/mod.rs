@@ -11,7 +11,7 @@ pub fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// A take-one ruleset with a region small enough for the oracle.
+/// A ruleset with a region small enough for the oracle.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub rules: Ruleset,
@@ -67,6 +67,39 @@ pub fn take_one_case() -> impl Strategy<Value = Case> {
             let region = if cut == 0 { region.up_to_total(u64::from(heaps) * cap * 2 / 3) } else { region };
             Case { rules, region }
         })
+}
+
+/// A ruleset of moves of any size from one heap, with a region small enough for the oracle.
+pub fn single_heap_case() -> impl Strategy<Value = Case> {
+    single_heap(heaps_and_cap(), forbidden_totals())
+}
+
+/// The same with regions in which rows fill many words and lanes: too large for the oracle.
+pub fn long_single_heap_case() -> impl Strategy<Value = Case> {
+    let heaps_and_cap = prop_oneof![
+        3 => (Just(3u32), 100u64..150),
+        2 => (Just(4u32), 74u64..84),
+        1 => (Just(2u32), 900u64..1100),
+        1 => (Just(5u32), 32u64..36),
+    ];
+    let stretch = (0u64..150, 30u64..120)
+        .prop_map(|(first, more)| format!("{first}..{}", first + more).parse().unwrap());
+    single_heap(heaps_and_cap, prop_oneof![2 => forbidden_totals(), 1 => stretch])
+}
+
+fn single_heap(
+    heaps_and_cap: impl Strategy<Value = (u32, u64)>,
+    forbidden: impl Strategy<Value = ForbiddenTotals>,
+) -> impl Strategy<Value = Case> {
+    let rest = (forbidden, any::<bool>(), 0u32..9);
+    (heaps_and_cap, rest).prop_map(|((heaps, cap), (forbidden, misere, cut))| {
+        let rules =
+            Ruleset::forbidden_total_size(heaps).unwrap().with_forbidden(forbidden).with_misere(misere);
+        let region = Region::new(heaps, cap).unwrap();
+        // Now and then only the lower part of a region.
+        let region = if cut == 0 { region.up_to_total(u64::from(heaps) * cap * 2 / 3) } else { region };
+        Case { rules, region }
+    })
 }
 
 /// The oracle's verdicts of every stratum, as canonical bitmaps.

@@ -1,0 +1,161 @@
+//! Claims on completions: which heap completes an (n−1)-multiset to a P₁ position.
+//!
+//! For three heaps f(x,y) ≤ x + y + 1 is claimed, so all completions of heaps up to the cap lie among heaps up to
+//! twice the cap and one; that larger box is solved, and f is read from its bitmaps.
+
+use super::fts::{about, rules};
+use super::{Case, Finding};
+use crate::completion::Completions;
+use crate::error::Result;
+use crate::solver::{Options, Solver, Watch};
+use crate::space::Region;
+
+/// Solves what is needed to complete the multisets of a case.
+fn solve(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Completions, u64)> {
+    let region = if case.heaps == 3 {
+        Region::new(3, case.max.saturating_mul(2).saturating_add(1))?.up_to_total(4 * case.max + 1)
+    } else {
+        Region::new(case.heaps, case.max)?
+    };
+    let mut completions = Completions::new(case.max as u32);
+    let summary = Solver::new(&rules(case)?, &region, options)?.run(&mut [&mut completions], watch)?;
+    Ok((completions, summary.positions))
+}
+
+/// f for three heaps: a square table, row-major; `None` where there is not exactly one completion.
+fn solve_three(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Table, u64)> {
+    if case.heaps != 3 {
+        return Err(about("three heaps; leave --heaps out"));
+    }
+    let (completions, positions) = solve(case, options, watch)?;
+    let size = case.max as usize + 1;
+    let mut table = Table { size, f: vec![None; size * size] };
+    for (pair, found) in completions.iter() {
+        let (&[x, y], &[z]) = (pair.sizes(), found) else { continue };
+        table.f[x as usize * size + y as usize] = Some(z);
+        table.f[y as usize * size + x as usize] = Some(z);
+    }
+    Ok((table, positions))
+}
+
+struct Table {
+    size: usize,
+    f: Vec<Option<u32>>,
+}
+
+impl Table {
+    fn get(&self, x: usize, y: usize) -> Option<u32> {
+        self.f[x * self.size + y]
+    }
+
+    /// All (x,y) with x ≤ y, by total and then in canonical order.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let max = self.size - 1;
+        (0..=2 * max)
+            .flat_map(move |total| (total.saturating_sub(max)..=total / 2).map(move |x| (x, total - x)))
+    }
+}
+
+/// Collects violations in the order of their totals.
+#[derive(Default)]
+struct Violations {
+    count: u64,
+    first: Option<String>,
+}
+
+impl Violations {
+    fn add(&mut self, what: impl FnOnce() -> String) {
+        self.count += 1;
+        self.first.get_or_insert_with(what);
+    }
+
+    fn finding(self, positions: u64, note: Option<String>) -> Finding {
+        Finding { positions, violations: self.count, counterexample: self.first, note }
+    }
+}
+
+/// At most one completion each; for three heaps exactly one.
+pub(super) fn unique(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Finding> {
+    let (completions, positions) = solve(case, options, watch)?;
+    let mut violations = Violations::default();
+    if case.heaps == 3 {
+        for total in 0..=2 * case.max {
+            let total = total as u32;
+            for pair in Region::new(2, case.max)?.stratum(total) {
+                let found = completions.of(&pair);
+                if found.len() != 1 {
+                    violations.add(|| format!("{pair} is completed by {found:?}"));
+                }
+            }
+        }
+    } else {
+        for (others, found) in completions.iter().filter(|(_, found)| found.len() > 1) {
+            violations.add(|| format!("{others} is completed by {found:?}"));
+        }
+    }
+    Ok(violations.finding(positions, None))
+}
+
+/// f(x,y) is the least number that keeps the total allowed and is not in its row and column before it.
+pub(super) fn mex(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Finding> {
+    let d = case.d.unwrap_or(u64::MAX);
+    if d < 2 {
+        return Err(about("d of 2 or more: with --d 1 no move arrives anywhere"));
+    }
+    let (table, positions) = solve_three(case, options, watch)?;
+    let mut violations = Violations::default();
+    // For each x the values f(x,y′) met so far: taken before y in the order of totals means y′ < y.
+    let mut used = vec![vec![false; 2 * table.size + 2]; table.size];
+    for (x, y) in table.pairs() {
+        let forbidden = |z: usize| ((x + y + z) as u64).is_multiple_of(d);
+        // At most x + y numbers are used, and never two in a row forbidden.
+        let least =
+            (0..=2 * (x + y) + 1).find(|&z| !forbidden(z) && !is_used(&used, x, z) && !is_used(&used, y, z));
+        let f = table.get(x, y);
+        if f.map(|f| f as usize) != least {
+            let least = least.unwrap_or(0);
+            violations.add(|| format!("f({x},{y}) = {}, the mex is {least}", show(f)));
+        }
+        for (heap, f) in [x, y].into_iter().filter_map(|heap| Some((heap, f?))) {
+            if let Some(entry) = used[heap].get_mut(f as usize) {
+                *entry = true;
+            }
+        }
+    }
+    Ok(violations.finding(positions, None))
+}
+
+fn is_used(used: &[Vec<bool>], x: usize, z: usize) -> bool {
+    used[x].get(z).copied().unwrap_or(false)
+}
+
+/// |x−y| − 1 ≤ f ≤ x+y+1, the upper bound only where d divides 2(x+y). Notes where the converse of that fails.
+pub(super) fn bounds(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Finding> {
+    let (table, positions) = solve_three(case, options, watch)?;
+    let d = case.d.unwrap_or(u64::MAX);
+    let (mut violations, mut converse) = (Violations::default(), Violations::default());
+    for (x, y) in table.pairs() {
+        let sum = (x + y) as u64;
+        let divides = (2 * sum).is_multiple_of(d);
+        let f = table.get(x, y);
+        let within = f.is_some_and(|f| {
+            let f = u64::from(f);
+            f <= sum + 1 && f + 1 >= x.abs_diff(y) as u64 && (f <= sum || divides)
+        });
+        if !within {
+            violations.add(|| format!("f({x},{y}) = {}", show(f)));
+        }
+        if divides && f.map(u64::from) != Some(sum + 1) {
+            converse.add(|| format!("f({x},{y}) = {}", show(f)));
+        }
+    }
+    let note = converse.first.map(|first| {
+        let count = converse.count;
+        format!("d dividing 2(x+y) does not give f = x+y+1: it fails for {count} pairs, first {first}")
+    });
+    Ok(violations.finding(positions, note))
+}
+
+fn show(f: Option<u32>) -> String {
+    f.map_or_else(|| "none".to_owned(), |f| f.to_string())
+}

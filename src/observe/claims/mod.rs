@@ -1,0 +1,163 @@
+//! Published claims, checked against solved verdicts.
+//!
+//! A claim is never checked by running a solver's formula again: the region is solved by a kernel, and the set that
+//! the claim describes is formed from its own words, 32 positions at a time where it can be, and compared with the
+//! bitmaps. A claim may be checked outside the range where it is stated (`--heaps`, `--max`, `--d`), and is then
+//! refuted where it fails.
+
+mod completion;
+mod fts;
+mod set;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::solver::{Options, Watch};
+
+/// How well a claim is founded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The source has a proof.
+    Proved,
+    /// Seen on a region.
+    Observed,
+    /// Believed, not proved.
+    Conjecture,
+}
+
+/// A claim with the regions on which it is checked by default.
+#[derive(Clone, Copy)]
+pub struct Claim {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What is claimed.
+    pub statement: &'static str,
+    /// How well it is founded.
+    pub status: Status,
+    cases: fn() -> Vec<Case>,
+    check: Check,
+}
+
+type Check = fn(&Case, &Options, &mut Watch<'_>) -> Result<Finding>;
+
+/// One game and region on which a claim is checked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Case {
+    /// How many heaps.
+    pub heaps: u32,
+    /// The greatest heap size. For claims on completions, that of the heaps that are completed.
+    pub max: u64,
+    /// The divisor of the forbidden totals, at least 1; `None` for games that have none.
+    pub d: Option<u64>,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.heaps == 1 { "" } else { "s" };
+        write!(out, "{} heap{plural} up to {}", self.heaps, self.max)?;
+        self.d.map_or(Ok(()), |d| write!(out, ", d = {d}"))
+    }
+}
+
+/// What a user puts in place of the default cases' numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Overrides {
+    /// How many heaps.
+    pub heaps: Option<u32>,
+    /// The greatest heap size.
+    pub max: Option<u64>,
+    /// The divisor of the forbidden totals.
+    pub d: Option<u64>,
+}
+
+/// What checking a claim on a region found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// The claim's name.
+    pub claim: &'static str,
+    /// The game and region, such as `3 heaps up to 300, d = 5`.
+    pub region: String,
+    /// How many positions were solved.
+    pub positions: u64,
+    /// Whether the claim holds on all of the region.
+    pub holds: bool,
+    /// How many positions (for completions: multisets to be completed) contradict it.
+    pub violations: u64,
+    /// The first of them, by total and then in canonical order.
+    pub counterexample: Option<String>,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a check found, without the names.
+#[derive(Default)]
+struct Finding {
+    positions: u64,
+    violations: u64,
+    counterexample: Option<String>,
+    note: Option<String>,
+}
+
+impl Claim {
+    /// The cases to check: the default ones with the user's numbers put in, each once.
+    ///
+    /// # Errors
+    /// [`Error::ClaimCase`] when the claim has no divisor to replace, or a divisor is 0.
+    pub fn cases(&self, overrides: &Overrides) -> Result<Vec<Case>> {
+        let refuse = |reason: &str| Error::ClaimCase { claim: self.name, reason: reason.to_owned() };
+        let put = |case: Case| match (case.d, overrides.d) {
+            (None, Some(_)) => Err(refuse("it is about a game without --d; leave --d out")),
+            (_, Some(0)) => Err(refuse("--d 0 divides nothing; give 1 or more")),
+            (d, wanted) => Ok(Case {
+                heaps: overrides.heaps.unwrap_or(case.heaps),
+                max: overrides.max.unwrap_or(case.max),
+                d: wanted.or(d),
+            }),
+        };
+        let mut seen = BTreeSet::new();
+        let cases = (self.cases)().into_iter().map(put).collect::<Result<Vec<_>>>()?;
+        Ok(cases.into_iter().filter(|case| seen.insert(case.clone())).collect())
+    }
+
+    /// Solves the region of a case and checks the claim on it.
+    ///
+    /// # Errors
+    /// [`Error::ClaimCase`] when the claim says nothing about that number of heaps; otherwise as
+    /// [`Solver::new`](crate::solver::Solver::new) and [`Solver::run`](crate::solver::Solver::run).
+    pub fn check(&self, case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Outcome> {
+        let finding = (self.check)(case, options, watch).map_err(|error| match error {
+            Error::ClaimCase { reason, .. } => Error::ClaimCase { claim: self.name, reason },
+            error => error,
+        })?;
+        Ok(Outcome {
+            claim: self.name,
+            region: case.to_string(),
+            positions: finding.positions,
+            holds: finding.violations == 0,
+            violations: finding.violations,
+            counterexample: finding.counterexample,
+            note: finding.note,
+        })
+    }
+}
+
+/// All claims, in the order in which they are listed.
+pub fn all() -> impl Iterator<Item = &'static Claim> {
+    fts::CLAIMS.iter()
+}
+
+/// The claim of this name.
+///
+/// # Errors
+/// [`Error::UnknownClaim`] when there is none.
+pub fn find(name: &str) -> Result<&'static Claim> {
+    all().find(|claim| claim.name == name).ok_or_else(|| Error::UnknownClaim {
+        name: name.to_owned(),
+        known: all().map(|claim| claim.name).collect(),
+    })
+}
