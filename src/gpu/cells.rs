@@ -114,6 +114,11 @@ impl Cells {
         Ok(Self { slots, starts, pages, spans })
     }
 
+    /// All its buffers.
+    pub fn buffers(&self) -> impl Iterator<Item = &wgpu::Buffer> {
+        self.pages.iter().map(|page| &page.buffer)
+    }
+
     /// The cells of these slabs, which lie in one page.
     pub fn window(&self, slabs: Range<usize>) -> Window<'_> {
         let page = page_of(&self.pages, slabs.start);

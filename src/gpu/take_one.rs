@@ -173,8 +173,8 @@ impl Kernel for StencilKernel {
         (dispatches, all_slabs.unwrap_or(0..0))
     }
 
-    fn margin(&self) -> u32 {
-        self.cells.slots as u32
+    fn memory(&self) -> Vec<&wgpu::Buffer> {
+        self.cells.buffers().collect()
     }
 
     fn slab_starts(&self) -> &[u64] {
