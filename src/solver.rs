@@ -51,6 +51,20 @@ pub struct Options {
     pub threads: usize,
     /// Refuse what needs more bytes than this; `None` for what the machine has free.
     pub memory: Option<u64>,
+    /// Bytes of that memory that observers need.
+    pub reserved: u64,
+}
+
+impl Options {
+    /// How many CPU threads are meant.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        if self.threads == 0 {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        } else {
+            self.threads
+        }
+    }
 }
 
 /// Reads solved strata: counts words, digests, looks positions up.
@@ -108,27 +122,29 @@ impl Solver {
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
         let kernel = Kernel::of(rules, options.quantity)?;
         let cell = kernel.cell(rules, region)?;
-        let threads = if options.threads == 0 {
-            std::thread::available_parallelism().map_or(1, usize::from)
-        } else {
-            options.threads
+        let check = |place| {
+            let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, region, cap, place, limit);
+            check_memory(region, bytes, options)
         };
-        let context = open_gpu(region, options)?;
-        let place = match &context {
+        let on_device = open_gpu(region, options)?.map(|context| {
             // A device that computes on the CPU takes its memory from the same place.
-            Some(context) if context.summary.software => Place::SoftwareGpu,
-            Some(_) => Place::Gpu,
-            None => Place::Cpu,
+            check(if context.summary.software { Place::SoftwareGpu } else { Place::Gpu })?;
+            let (adapter, software) = (context.summary.name.clone(), context.summary.software);
+            Ok((kernel.on_gpu(Arc::new(context), rules, region)?, Some(adapter), software))
+        });
+        let (backend, adapter, software) = match on_device {
+            Some(Ok(device)) => device,
+            // What a GPU that nobody asked for cannot hold is left to the CPU.
+            Some(Err(error)) if options.backend == BackendChoice::Gpu || options.adapter.is_some() => {
+                return Err(error);
+            }
+            _ => {
+                check(Place::Cpu)?;
+                (kernel.on_cpu(cell, rules, region)?, None, false)
+            }
         };
-        let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, region, cap, place, limit);
-        check_memory(region, bytes, options.memory)?;
-        let adapter = context.as_ref().map(|context| context.summary.name.clone());
-        let software = context.as_ref().is_some_and(|context| context.summary.software);
-        let backend = match context {
-            Some(context) => kernel.on_gpu(Arc::new(context), rules, region)?,
-            None => kernel.on_cpu(cell, rules, region)?,
-        };
-        Ok(Self { region: region.clone(), backend, adapter, software, threads: cpu::threads(threads)? })
+        let threads = cpu::threads(options.threads())?;
+        Ok(Self { region: region.clone(), backend, adapter, software, threads })
     }
 
     /// "cpu" or "gpu".
@@ -302,12 +318,9 @@ fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> 
 
 /// Refuses a region whose strata do not fit, and says which would.
 /// `bytes` gives what a cap needs, as for [`largest_cap_within`].
-fn check_memory(
-    region: &Region,
-    bytes: impl Fn(u64, u128) -> Option<u128>,
-    allowed: Option<u64>,
-) -> Result<()> {
-    let available = allowed.unwrap_or_else(free_memory);
+fn check_memory(region: &Region, bytes: impl Fn(u64, u128) -> Option<u128>, options: &Options) -> Result<()> {
+    let allowed = options.memory;
+    let available = allowed.unwrap_or_else(free_memory).saturating_sub(options.reserved);
     let (fits, needed) = largest_cap_within(u64::from(region.max()), available, bytes);
     if fits == Some(u64::from(region.max())) {
         return Ok(());

@@ -547,6 +547,17 @@ mod bad_input {
         }
         assert_eq!(json(&solve("--up-to-total 0"))["positions"], 1);
     }
+
+    #[test]
+    fn a_bound_on_the_total_bounds_the_heaps_too() {
+        let small = json("solve exact-slow --heaps 5 --width 2 --max 20 --up-to-total 20 --digest");
+        for max in ["10000", "1000000000000000000"] {
+            let command =
+                format!("solve exact-slow --heaps 5 --width 2 --max {max} --up-to-total 20 --digest");
+            let large = json(&command);
+            assert_eq!([&large["positions"], &large["digest"]], [&small["positions"], &small["digest"]]);
+        }
+    }
 }
 
 mod limits {
@@ -597,9 +608,9 @@ mod limits {
     #[test]
     fn a_census_of_too_many_words_is_refused_before_it_starts() {
         refuses(
-            "census bounded-moore --heaps 5 --width 2 --max 60 --modulus 61 --memory 1G",
+            "census bounded-moore --heaps 5 --width 2 --max 60 --modulus 61 --memory 1G --threads 1",
             3,
-            "counting up to 8,259,888 words mod 61 needs 2.5 GiB, 1.0 GiB allowed by --memory; a smaller --modulus",
+            "counting up to 8,259,888 words mod 61 needs 4.4 GiB, 1.0 GiB allowed by --memory; a smaller --modulus",
         );
     }
 
@@ -681,8 +692,8 @@ mod streams {
         let listens = || {
             let status = std::fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap();
             let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
-            // Bit 1 is SIGINT.
-            u64::from_str_radix(caught, 16).unwrap() & 2 != 0
+            // Bit 1 is SIGINT, bit 14 SIGTERM.
+            u64::from_str_radix(caught, 16).unwrap() & 0x4002 == 0x4002
         };
         while !listens() {
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -691,6 +702,14 @@ mod streams {
         let mut errors = String::new();
         run.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         (errors, run.wait().unwrap().code())
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_hang_up_is_left_to_the_system() {
+        let (errors, code) =
+            interrupted("solve bounded-moore --heaps 5 --width 2 --max 400 --backend cpu", "-HUP");
+        assert_eq!((errors.as_str(), code), ("", None));
     }
 
     #[test]

@@ -54,11 +54,8 @@ impl Args {
         let mut census = Census::new(&region, self.modulus)?;
         let words = most_words(&region, self.modulus);
         let what = format!("counting up to {} words mod {}", grouped(words), self.modulus);
-        solving.check_memory(
-            what,
-            u128::from(words) * BYTES_PER_WORD,
-            "a smaller --modulus or --max would do",
-        )?;
+        let needed = u128::from(words) * (BYTES_PER_WORD + Census::bytes_a_word(solving.threads()));
+        let solving = solving.reserving(what, needed, "a smaller --modulus or --max would do")?;
         let solved = solving.run(&game.rules, &region, &mut [&mut census])?;
         let report = Report::new(&game, &region, solved);
         self.output.print(&CensusReport::new(report, census.words(), self.modulus, self.all))
@@ -226,7 +223,8 @@ impl CensusReport {
     fn add_words(&self, lines: &mut Lines) {
         let (words, uniform) = (grouped(self.words.len() as u64), grouped(self.uniform_words as u64));
         let (all, covered) = (grouped(self.region.positions), grouped(self.uniform_positions));
-        lines.add("words", format!("{uniform} of {words} words uniform, {covered} of {all} positions"));
+        let noun = if self.words.len() == 1 { "word" } else { "words" };
+        lines.add("words", format!("{uniform} of {words} {noun} uniform, {covered} of {all} positions"));
         let possible = u128::from(self.modulus).checked_pow(self.region.heaps);
         if possible != Some(self.words.len() as u128) {
             let possible = possible.and_then(|words| u64::try_from(words).ok());

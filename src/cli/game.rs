@@ -115,7 +115,7 @@ pub struct GameArgs {
     /// The greatest size of a heap
     #[arg(long, value_name = "CAP", value_parser = number::cap, allow_hyphen_values = true)]
     max: Cap,
-    /// The greatest total of all heaps together [default: no bound]
+    /// The greatest total of all heaps together, which also bounds each of them [default: no bound]
     #[arg(long, value_name = "T", value_parser = number::total, allow_hyphen_values = true)]
     up_to_total: Option<u64>,
 }
@@ -124,7 +124,9 @@ impl GameArgs {
     /// The game and the region, validated.
     pub fn validated(&self) -> Result<(Game, Region)> {
         let game = self.rules.game(self.heaps)?;
-        let region = Region::new(self.heaps, self.max.value).map_err(|error| match error {
+        // No heap is larger than the total.
+        let max = self.max.value.min(self.up_to_total.unwrap_or(u64::MAX));
+        let region = Region::new(self.heaps, max).map_err(|error| match error {
             Error::Region { heaps, largest, .. } => {
                 Error::Region { heaps, max: self.max.text.clone(), largest }
             }

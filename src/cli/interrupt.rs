@@ -1,34 +1,42 @@
-//! Ctrl-C: the first ends the run after the stratum being solved, the second ends the process.
+//! Ctrl-C and SIGTERM: the first ends the run after the stratum being solved, the second ends the process.
+//!
+//! A hang-up is left to the system, so that `nohup` keeps its meaning.
 
-use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-static SOLVING: AtomicBool = AtomicBool::new(false);
-static ASKED: AtomicBool = AtomicBool::new(false);
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
-/// The exit code of an interrupted run: 128 + SIGINT, as shells expect.
-const EXIT_CODE: i32 = 130;
+/// Exit codes of a process that a signal ended, as shells expect: 128 and the signal's number.
+const SIGNALS: [(i32, i32); 2] = [(SIGINT, 130), (SIGTERM, 143)];
 
-/// While this lives, an interruption is a request; afterwards it ends the process at once.
-pub struct Guard;
+static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// While this lives, the first signal is a request that [`asked`] reports; any other ends the process at once.
+pub struct Guard {
+    /// Whether a signal ends the process at once.
+    armed: Arc<AtomicBool>,
+}
 
 impl Guard {
-    /// From now on Ctrl-C and SIGTERM are requests that [`asked`] reports.
+    /// From now on the first Ctrl-C or SIGTERM is a request.
     pub fn new() -> Self {
-        SOLVING.store(true, Ordering::SeqCst);
-        // Without a handler the system ends the process at once, which is what is left to do.
-        let _ = ctrlc::set_handler(|| {
-            if ASKED.swap(true, Ordering::SeqCst) || !SOLVING.load(Ordering::SeqCst) {
-                process::exit(EXIT_CODE);
-            }
-        });
-        Self
+        let armed = Arc::new(AtomicBool::new(false));
+        for (signal, exit_code) in SIGNALS {
+            // In this order: a request, then the exit if one was made before, then arming the exit for the next signal.
+            // Without a handler the system ends the process at once, which is what is left to do.
+            let _ = flag::register(signal, ASKED.clone());
+            let _ = flag::register_conditional_shutdown(signal, exit_code, armed.clone());
+            let _ = flag::register(signal, armed.clone());
+        }
+        Self { armed }
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        SOLVING.store(false, Ordering::SeqCst);
+        self.armed.store(true, Ordering::SeqCst);
     }
 }
 

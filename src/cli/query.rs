@@ -70,8 +70,8 @@ impl Args {
     /// Solves down from the position and prints.
     pub fn run(self) -> Result<()> {
         let heaps = self.heaps.unwrap_or(self.position.split(',').count() as u32);
-        let position = parse_position(&self.position, heaps)?;
         let game = self.rules.game(heaps)?;
+        let position = parse_position(&self.position, heaps)?;
         let solving = self.solving.validated()?;
         let region = Region::new(heaps, position.largest().into())
             .map_err(|error| about(&position, error))?

@@ -107,19 +107,20 @@ impl Solving {
         })
     }
 
-    /// Refuses what an observer would hold beyond the memory allowed. `what` needs `needed` bytes.
-    pub fn check_memory(&self, what: String, needed: u128, remedy: &str) -> Result<()> {
+    /// Sets memory aside for an observer, `needed` bytes for `what`.
+    pub fn reserving(mut self, what: String, needed: u128, remedy: &str) -> Result<Self> {
         let available = self.options.memory.unwrap_or_else(solver::free_memory);
-        if needed <= u128::from(available) {
-            return Ok(());
+        if needed > u128::from(available) {
+            let source_of_limit = if self.options.memory.is_some() { "allowed by --memory" } else { "free" };
+            let remedy = remedy.to_owned();
+            return Err(Error::Memory { what, needed: Some(needed), available, source_of_limit, remedy });
         }
-        let source_of_limit = if self.options.memory.is_some() { "allowed by --memory" } else { "free" };
-        Err(Error::Memory {
-            what,
-            needed: Some(needed),
-            available,
-            source_of_limit,
-            remedy: remedy.to_owned(),
-        })
+        self.options.reserved = needed as u64;
+        Ok(self)
+    }
+
+    /// CPU threads that will be used.
+    pub fn threads(&self) -> usize {
+        self.options.threads()
     }
 }

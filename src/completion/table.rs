@@ -13,7 +13,7 @@
 //! whichever tile finds the position, hence its atomics; no entry is written twice.
 #![allow(
     clippy::inline_always,
-    reason = "inlined into the multiversioned entry point, or it loses its target features"
+    reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
 )]
 
 use std::ops::Range;

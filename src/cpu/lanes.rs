@@ -1,7 +1,7 @@
 //! Groups of lanes, the unit in which the CPU kernels work, and the masks that cut windows out of them.
 #![allow(
     clippy::inline_always,
-    reason = "inlined into the multiversioned entry point, or it loses its target features"
+    reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
 )]
 
 use crate::space::LANE_GROUP;

@@ -119,11 +119,11 @@ fn solve_block<const LANE_FLOOR: bool>(
                 std::array::from_fn(|i| !(unshifted[i] | shifted[i] << 1 | carry[i]) & valid[i]);
             carry = std::array::from_fn(|i| shifted[i] >> 31);
             part.from(block, word as u32, lane as u32)[..GROUP].copy_from_slice(&verdict);
-            count += verdict.iter().map(|bits| bits.count_ones()).sum::<u32>();
+            count += u64::from(verdict.iter().map(|bits| bits.count_ones()).sum::<u32>());
         }
         lane += GROUP as i32;
     }
-    u64::from(count)
+    count
 }
 
 /// The bits that the shifted rows' word `word` hands up to the next, zero where a row has no such word.

@@ -50,13 +50,15 @@ impl fmt::Display for BigPosition {
     }
 }
 
-/// Reads `5,4,2` (any order, blanks allowed, sizes of any length) as a position of exactly `heaps` heaps.
+/// Reads `5,4,2` or `(2,4,5)` (any order, blanks allowed, sizes of any length) as a position of exactly `heaps` heaps.
 ///
 /// # Errors
 /// [`Error::PositionSyntax`] when a size is no whole number from 0;
 /// [`Error::PositionHeaps`] when there are more or fewer sizes than heaps.
 pub fn parse_big_position(text: &str, heaps: u32) -> Result<BigPosition> {
-    let sizes = text
+    let printed = text.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let sizes = printed
+        .unwrap_or(text)
         .split(',')
         .map(|part| parse_size(part.trim()))
         .collect::<std::result::Result<Vec<_>, _>>()
@@ -87,6 +89,7 @@ mod tests {
         let position = parse_big_position("1000000000000000000000000000000, 7 ,0", 3).unwrap();
         assert_eq!(position.to_string(), "(0,7,1000000000000000000000000000000)");
         assert_eq!(position.small(), None);
+        assert_eq!(parse_big_position(" (2,4,5)", 3).unwrap(), parse_big_position("5,4,2", 3).unwrap());
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Context {
     /// # Errors
     ///
     /// [`Error::Device`] when the source does not compile or does not fit the layout.
-    pub fn pipeline(
+    pub(crate) fn pipeline(
         &self,
         label: &str,
         wgsl: &str,
@@ -193,8 +193,9 @@ impl Context {
 
     fn trusted_module(&self, source: wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule {
         let checks = wgpu::ShaderRuntimeChecks::unchecked();
-        // SAFETY: only this crate's own kernels come here. They compare every index with the extents they are
-        // given, bound every loop, and never divide by zero; their tests run checked as well.
+        // SAFETY: only this crate's own kernels come here. Every index they form stays in what is bound by the
+        // invariants of the layout (a row is followed by a zero, a window never leaves its slab), their loops are
+        // bounded and they never divide by zero; the same kernels run checked in the tests.
         unsafe { self.device.create_shader_module_trusted(source, checks) }
     }
 

@@ -91,6 +91,13 @@ impl Census {
         Ok(Self { heaps: region.heaps(), modulus, residues, counts, masks })
     }
 
+    /// Bytes that counting takes for each word while a stratum is observed on this many threads.
+    #[must_use]
+    pub fn bytes_a_word(threads: usize) -> u128 {
+        // Every part of a stratum counts for itself: two counts, and in a map the word and room to grow.
+        64 * Stratum::parts(threads) as u128
+    }
+
     /// The words that occur, in lexicographic order.
     #[must_use]
     pub fn words(&self) -> Vec<WordCount> {

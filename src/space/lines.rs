@@ -22,10 +22,7 @@
 //! In each box a row of words starts a fixed number of words after the one before ([`Strip`]); where rows grow shorter
 //! or start at a later lane, that number is chosen so that a row overlaps the unused part of its neighbour. Lanes
 //! and rows just outside a box hold anything: readers mask them.
-#![allow(
-    clippy::inline_always,
-    reason = "inlined into the multiversioned entry point, or it loses its target features"
-)]
+#![allow(clippy::inline_always, reason = "kernels compiled for other instruction sets inline it")]
 
 use super::Region;
 use super::cell::Cell;

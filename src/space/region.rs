@@ -37,9 +37,14 @@ impl Region {
         Ok(region)
     }
 
-    /// The part of the region with totals at most `total`.
+    /// The part of the region with totals at most `total`. No heap is larger than that either, so the cap falls with it.
     #[must_use]
     pub fn up_to_total(mut self, total: u64) -> Self {
+        if total < u64::from(self.max)
+            && let Ok(smaller) = Self::new(self.heaps, total)
+        {
+            self = smaller;
+        }
         if total < u64::from(self.last) {
             self.last = total as u32;
             self.sizes.truncate(self.last as usize + 1);
@@ -147,5 +152,10 @@ mod tests {
         assert_eq!(region.positions(), 1 + 1 + 2 + 3 + 4);
         assert_eq!(region.stratum_size(5), 0);
         assert_eq!(Region::new(2, 5).unwrap().up_to_total(99).positions(), 21);
+        let clamped = Region::new(4, 1000).unwrap().up_to_total(6);
+        assert_eq!(
+            (clamped.max(), clamped.strata(), clamped.positions()),
+            (6, 0..7, 1 + 1 + 2 + 3 + 5 + 6 + 9)
+        );
     }
 }

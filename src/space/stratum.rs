@@ -11,6 +11,8 @@ use crate::game::Position;
 
 /// Positions, about, that are visited one after another on one thread.
 const POSITIONS_PER_PART: u64 = 1 << 17;
+/// Parts that a stratum is cut into for each thread, at most.
+const PARTS_PER_THREAD: usize = 4;
 
 /// Blocks visited so at most.
 const BLOCKS_PER_PART: u64 = 512;
@@ -259,7 +261,14 @@ impl<'a> Stratum<'a> {
             value
         };
         let blocks = active.len() as u64 * POSITIONS_PER_PART / self.positions.max(1);
-        active.par_chunks(blocks.clamp(1, BLOCKS_PER_PART) as usize).map(fold).collect()
+        let least = active.len().div_ceil(Self::parts(rayon::current_num_threads()));
+        active.par_chunks((blocks.clamp(1, BLOCKS_PER_PART) as usize).max(least)).map(fold).collect()
+    }
+
+    /// Into how many parts [`fold_rows`](Self::fold_rows) cuts a stratum at most, on this many threads.
+    #[must_use]
+    pub fn parts(threads: usize) -> usize {
+        PARTS_PER_THREAD * threads
     }
 
     fn row(&self, rank: u32, window: &Window, lane: i32) -> Row<'a> {
