@@ -102,3 +102,43 @@ fn unknown_claims_and_games_that_do_not_fit_are_refused() {
     let message = claims::find("nim-bouton").unwrap().cases(&with_d).unwrap_err().to_string();
     assert!(message.contains("leave --d out"), "{message}");
 }
+
+#[test]
+fn the_m_rule_is_optimal_in_normal_play() {
+    holds_by_default("m-rule");
+}
+
+#[test]
+fn misere_exceptions_follow_the_closed_form() {
+    for (heaps, max) in [(3, 120), (4, 60), (5, 30), (6, 20), (7, 14), (8, 10)] {
+        let outcome =
+            check("misere-exceptions", Overrides { heaps: Some(heaps), max: Some(max), d: None }).remove(0);
+        assert!(outcome.holds && outcome.positions > 40_000, "{outcome:?}");
+    }
+}
+
+#[test]
+fn misere_exceptions_have_the_published_properties_and_families() {
+    holds_by_default("misere-properties");
+    holds_by_default("misere-even");
+    holds_by_default("misere-one");
+    holds_by_default("misere-odd");
+}
+
+#[test]
+fn parity_words_settle_even_totals_of_exact_slow_nim_width_two() {
+    holds_by_default("exact-even-words");
+}
+
+#[test]
+fn claims_on_exact_slow_nim_refuse_games_they_say_nothing_about() {
+    for (name, heaps, expected) in
+        [("exact-even-words", 7, "it is about 3 to 6 heaps"), ("m-rule", 2, "it is about 3 heaps or more")]
+    {
+        let claim = claims::find(name).unwrap();
+        let case = claims::Case { heaps, max: 5, d: None };
+        let refused = claim.check(&case, &Options::default(), &mut |_| ControlFlow::Continue(()));
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}

@@ -30,7 +30,7 @@ pub struct Judged<'a> {
     pub sizes: &'a [u32],
     /// The remoteness R(x).
     pub remoteness: u32,
-    /// The remoteness R(x_M) after the M-move.
+    /// The remoteness `R(x_M)` after the M-move.
     pub m_remoteness: u32,
     below: &'a dyn Fn(&[u32]) -> u32,
 }
@@ -47,7 +47,7 @@ pub struct Kept {
 }
 
 impl Judged<'_> {
-    /// Whether the M-move is not optimal: R(x_M) ≠ R(x) − 1.
+    /// Whether the M-move is not optimal: `R(x_M)` ≠ R(x) − 1.
     #[must_use]
     pub fn is_exception(&self) -> bool {
         self.m_remoteness + 1 != self.remoteness
@@ -267,7 +267,7 @@ mod tests {
     use std::collections::HashMap;
     use std::ops::ControlFlow;
 
-    /// R(x) and R(x_M) of every position seen.
+    /// R(x) and `R(x_M)` of every position seen.
     struct Seen(MMoves, HashMap<Position, (u32, u32)>);
 
     impl Observer for Seen {

@@ -6,8 +6,10 @@
 //! refuted where it fails.
 
 mod completion;
+mod exact_slow;
 mod fts;
 mod set;
+mod violations;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -148,7 +150,7 @@ impl Claim {
 
 /// All claims, in the order in which they are listed.
 pub fn all() -> impl Iterator<Item = &'static Claim> {
-    fts::CLAIMS.iter()
+    fts::CLAIMS.iter().chain(&exact_slow::CLAIMS)
 }
 
 /// The claim of this name.

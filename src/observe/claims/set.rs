@@ -1,8 +1,9 @@
 //! Claims that describe the sets P₀ and P₁: formed a word at a time and compared with the verdicts.
 
+use super::Finding;
+use super::violations::Violations;
 use crate::error::Result;
-use crate::game::{Position, Ruleset};
-use crate::observe::claims::Finding;
+use crate::game::Ruleset;
 use crate::solver::{Observer, Options, Solver, Watch};
 use crate::space::{Region, Row, Stratum};
 
@@ -18,53 +19,33 @@ pub(super) fn check(
     watch: &mut Watch<'_>,
     claimed: impl Fn(&Row<'_>, u32) -> Words + Sync + Send,
 ) -> Result<Finding> {
-    let mut comparison = Comparison { claimed, violations: Violations::default(), over: false };
+    let mut comparison = Comparison { claimed, violations: Violations::default() };
     let summary = Solver::new(rules, region, options)?.run(&mut [&mut comparison], watch)?;
-    let Violations { count, first } = comparison.violations;
-    let counterexample = first.map(|position| position.to_string());
-    Ok(Finding { positions: summary.positions, violations: count, counterexample, note: None })
-}
-
-/// Positions that contradict a claim.
-#[derive(Default)]
-struct Violations {
-    count: u64,
-    /// The first of the first stratum that has any.
-    first: Option<Position>,
+    Ok(comparison.violations.finding(summary.positions))
 }
 
 struct Comparison<F> {
     claimed: F,
     violations: Violations,
-    /// Whether the first stratum with violations is over.
-    over: bool,
 }
 
 impl<F: Fn(&Row<'_>, u32) -> Words + Sync + Send> Observer for Comparison<F> {
     fn observe(&mut self, stratum: &Stratum<'_>) {
-        let (claimed, over) = (&self.claimed, self.over);
-        let parts = stratum.fold_rows(Violations::default, |part, row| {
-            for word in row.word_range() {
-                let [p0, p1] = claimed(row, word);
-                // All P-positions of a forbidden total are P₀ and none P₁, and the other way round.
-                let (expected, absent) = if stratum.forbidden { (p0, p1) } else { (p1, p0) };
-                let wrong = ((row.word(word) ^ expected) | absent) & row.valid(word);
-                if wrong != 0 {
-                    part.count += u64::from(wrong.count_ones());
-                    if !over {
-                        let position = row.position(word * 32 + wrong.trailing_zeros());
-                        part.first = part.first.take().into_iter().chain([position]).min();
-                    }
+        let (claimed, violations) = (&self.claimed, &self.violations);
+        let parts = stratum.fold_rows(
+            || violations.part(),
+            |part, row| {
+                for word in row.word_range() {
+                    let [p0, p1] = claimed(row, word);
+                    // All P-positions of a forbidden total are P₀ and none P₁, and the other way round.
+                    let (expected, absent) = if stratum.forbidden { (p0, p1) } else { (p1, p0) };
+                    let wrong = ((row.word(word) ^ expected) | absent) & row.valid(word);
+                    let first = || row.position(word * 32 + wrong.trailing_zeros());
+                    part.add(u64::from(wrong.count_ones()), first);
                 }
-            }
-        });
-        for part in parts {
-            self.violations.count += part.count;
-            if !over {
-                self.violations.first = self.violations.first.take().into_iter().chain(part.first).min();
-            }
-        }
-        self.over = self.violations.first.is_some();
+            },
+        );
+        self.violations.add_parts(parts);
     }
 }
 
