@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::Context;
 use super::cells::Place;
 use super::params::Deal;
+use super::tables::part;
 use crate::backend::{Backend, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
@@ -98,6 +99,13 @@ impl Buffers {
                 copied | wgpu::BufferUsages::COPY_SRC,
             )?,
         })
+    }
+}
+
+impl Buffers {
+    /// The window of one dispatch's parameters.
+    pub fn step_binding<Step>(&self) -> wgpu::BindingResource<'_> {
+        part(&self.steps, 0, size_of::<Step>() as u64)
     }
 }
 
