@@ -4,16 +4,13 @@
 //! where observers want them.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::Context;
 use super::cells::{Place, slab_starts};
 use super::params::{Deal, SieveRegion, SieveStep};
-use super::strata::{Buffers, Dispatch, Kernel, Limits, Problem, Strata};
+use super::strata::{Buffers, Dispatch, Kernel, Problem, Strata};
 use super::tables::{bind, bind_group_layout, pack_coordinates, table};
 use crate::error::{Error, Result};
-use crate::game::Ruleset;
-use crate::space::{LANE_GROUP, Layout, LineLayout, Region, Strip};
+use crate::space::{LANE_GROUP, Layout, LineLayout, Strip};
 
 /// The shader's source.
 pub const SHADER: &str = include_str!("../../shaders/sieve.wgsl");
@@ -34,35 +31,8 @@ pub struct SieveKernel {
     starts: Vec<u64>,
 }
 
-impl Sieve {
-    /// Compiles the kernel and allocates the line tables for a region.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] when the region cannot be laid out, [`Error::Binding`] when the device cannot bind a table,
-    /// and [`Error::Device`] when its memory runs out.
-    pub fn new(context: Arc<Context>, rules: &Ruleset, region: &Region) -> Result<Self> {
-        Self::with_limits(context, rules, region, Limits::default())
-    }
-
-    /// As [`new`](Self::new), within tighter bounds.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_limits(
-        context: Arc<Context>,
-        rules: &Ruleset,
-        region: &Region,
-        limits: Limits,
-    ) -> Result<Self> {
-        let layout = Layout::new(region)?;
-        let problem = Problem { context, rules: rules.clone(), region: region.clone(), layout, limits };
-        let kernel = SieveKernel::new(&problem)?;
-        Ok(Self::drive(problem, kernel))
-    }
-}
-
-impl SieveKernel {
-    fn new(problem: &Problem) -> Result<Self> {
+impl Kernel for SieveKernel {
+    fn load(problem: &Problem) -> Result<Self> {
         let (context, layout) = (&problem.context, &problem.layout);
         let lines = LineLayout::new(layout)?;
         let limit = context.summary.max_binding_bytes;
@@ -91,9 +61,7 @@ impl SieveKernel {
         let group = bind(context, "sieve", &bindings, resources)?;
         Ok(Self { pipeline, buffers, group, slot, lines, starts: slab_starts(layout) })
     }
-}
 
-impl Kernel for SieveKernel {
     fn pipeline(&self) -> &wgpu::ComputePipeline {
         &self.pipeline
     }

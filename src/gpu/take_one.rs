@@ -1,16 +1,15 @@
 //! Dispatches `shaders/take_one.wgsl`: verdicts of take-one games, stratum by stratum.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::Context;
 use super::cells::{Cells, Place, Span, Window, words_a_block};
 use super::params::{FORBIDDEN, TakeOneRegion, TakeOneStep};
-use super::strata::{Buffers, Dispatch, Kernel, Limits, Problem, Strata, THREADS};
+use super::strata::{Buffers, Dispatch, Kernel, Problem, Strata, THREADS};
 use super::tables::{bind, bind_group_layout, pack_coordinates, part, table};
 use crate::error::Result;
 use crate::game::Ruleset;
-use crate::space::{LANE_GROUP, Layout, Region, Shift, Stencil, Term};
+use crate::space::{LANE_GROUP, Layout, Shift, Stencil, Term};
 use bytemuck::Zeroable;
 
 /// The shader's source.
@@ -34,56 +33,7 @@ pub struct StencilKernel {
     lanes: u32,
 }
 
-impl TakeOne {
-    /// Compiles the kernel and allocates the ring for a region.
-    ///
-    /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out,
-    /// [`Error::Binding`](crate::Error::Binding) when the device cannot bind a slab of it, and
-    /// [`Error::Device`](crate::Error::Device) when its memory runs out.
-    pub fn new(context: Arc<Context>, rules: &Ruleset, region: &Region) -> Result<Self> {
-        Self::with_limits(context, rules, region, Limits::default())
-    }
-
-    /// As [`new`](Self::new), within tighter bounds.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_limits(
-        context: Arc<Context>,
-        rules: &Ruleset,
-        region: &Region,
-        limits: Limits,
-    ) -> Result<Self> {
-        let layout = Layout::new(region)?;
-        let problem = Problem { context, rules: rules.clone(), region: region.clone(), layout, limits };
-        let kernel = StencilKernel::new(&problem)?;
-        Ok(Self::drive(problem, kernel))
-    }
-}
-
 impl StencilKernel {
-    fn new(problem: &Problem) -> Result<Self> {
-        let (context, layout) = (&problem.context, &problem.layout);
-        let stencil = Stencil::new(&problem.rules, layout);
-        let cells = Cells::new(context, layout, u64::from(stencil.depth()) + 1, problem.limits.bound_bytes)?;
-        let tables = Tables::new(context, layout, &stencil, &cells)?;
-        // As many threads to a block as leave its neighbours room: 8, 16, 32 or 64.
-        let lanes = (THREADS * tables.neighbours).div_ceil(NEIGHBOURS).next_power_of_two().max(LANE_GROUP);
-        let overrides = [
-            ("AXES", layout.axes() as f64),
-            ("LANES", f64::from(lanes)),
-            ("NEIGHBOURS", f64::from(tables.neighbours)),
-        ];
-        let bindings = bind_group_layout(context, "take one", 5, 3)?;
-        let checked = problem.limits.checked;
-        let pipeline = context.pipeline("take one", SHADER, "main", &bindings, &overrides, checked)?;
-        let buffers = Buffers::new(context)?;
-        let group = |span| tables.group(context, &bindings, &cells, span, &buffers);
-        let groups = cells.spans.iter().map(group).collect::<Result<_>>()?;
-        Ok(Self { stencil, cells, pipeline, buffers, groups, lanes })
-    }
-
     fn slot(&self, total: u32) -> u32 {
         total % self.cells.slots as u32
     }
@@ -124,6 +74,27 @@ fn share(layout: &Layout, span: &Span, total: u32, active: &[u32]) -> (Range<usi
 }
 
 impl Kernel for StencilKernel {
+    fn load(problem: &Problem) -> Result<Self> {
+        let (context, layout) = (&problem.context, &problem.layout);
+        let stencil = Stencil::new(&problem.rules, layout);
+        let cells = Cells::new(context, layout, u64::from(stencil.depth()) + 1, problem.limits.bound_bytes)?;
+        let tables = Tables::new(context, layout, &stencil, &cells)?;
+        // As many threads to a block as leave its neighbours room: 8, 16, 32 or 64.
+        let lanes = (THREADS * tables.neighbours).div_ceil(NEIGHBOURS).next_power_of_two().max(LANE_GROUP);
+        let overrides = [
+            ("AXES", layout.axes() as f64),
+            ("LANES", f64::from(lanes)),
+            ("NEIGHBOURS", f64::from(tables.neighbours)),
+        ];
+        let bindings = bind_group_layout(context, "take one", 5, 3)?;
+        let checked = problem.limits.checked;
+        let pipeline = context.pipeline("take one", SHADER, "main", &bindings, &overrides, checked)?;
+        let buffers = Buffers::new(context)?;
+        let group = |span| tables.group(context, &bindings, &cells, span, &buffers);
+        let groups = cells.spans.iter().map(group).collect::<Result<_>>()?;
+        Ok(Self { stencil, cells, pipeline, buffers, groups, lanes })
+    }
+
     fn pipeline(&self) -> &wgpu::ComputePipeline {
         &self.pipeline
     }
