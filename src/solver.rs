@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 use crate::gpu;
 use crate::space::{
-    Cell, Region, Stratum, largest_cap_within, layout_bytes, remoteness_bound, remoteness_cell,
+    Cell, LineLayout, Region, Stratum, largest_cap_within, layout_bytes, remoteness_bound, remoteness_cell,
 };
 
 /// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
@@ -272,7 +272,7 @@ impl Kernel {
         match self {
             Self::TakeOne => Ok(Box::new(gpu::take_one::TakeOne::new(context, rules, region)?)),
             Self::Remoteness => Err(Error::NoKernel { what: format!("the remoteness of {rules} on a GPU") }),
-            Self::Sieve => Err(Error::NoKernel { what: format!("{rules} on a GPU") }),
+            Self::Sieve => Ok(Box::new(gpu::sieve::Sieve::new(context, rules, region)?)),
         }
     }
 
@@ -288,7 +288,10 @@ impl Kernel {
         let ring = rules.touch_most + 1;
         let slots = match (self, place) {
             (_, Place::Gpu) => gpu::STAGING_SLOTS,
-            (Self::Sieve, _) => return cpu::sieve::Sieve::bytes(rules.heaps, cap, limit),
+            (Self::Sieve, Place::Cpu) => return LineLayout::bytes(rules.heaps, cap, 2, limit),
+            (Self::Sieve, Place::SoftwareGpu) => {
+                return LineLayout::bytes(rules.heaps, cap, 1 + gpu::STAGING_SLOTS, limit);
+            }
             (_, Place::Cpu) => ring,
             (_, Place::SoftwareGpu) => ring + gpu::STAGING_SLOTS,
         };

@@ -72,12 +72,6 @@ impl Sieve {
         Self { task_positions, ..self }
     }
 
-    /// Bytes needed for a region, two strata of verdicts included. `None` when they are more than `limit`.
-    #[must_use]
-    pub fn bytes(heaps: u32, max: u64, limit: u128) -> Option<u128> {
-        LineLayout::bytes(heaps, max, 2, limit)
-    }
-
     /// Solves all strata in order.
     fn run_strata(&self, bits: bool, visit: &mut Visit<'_>) {
         let mut tables: Tables = self.lines.words().map(|words| vec![0; words as usize]);

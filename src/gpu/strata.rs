@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::Context;
 use super::cells::Place;
 use super::params::Deal;
+use super::tables::part;
 use crate::backend::{Backend, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
@@ -101,8 +102,22 @@ impl Buffers {
     }
 }
 
+impl Buffers {
+    /// The window of one dispatch's parameters.
+    pub fn step_binding<Step>(&self) -> wgpu::BindingResource<'_> {
+        part(&self.steps, 0, size_of::<Step>() as u64)
+    }
+}
+
 /// A kernel that solves blocks of a stratum.
-pub trait Kernel: Send + Sync {
+pub trait Kernel: Send + Sync + Sized {
+    /// Compiles the shader and allocates what a problem needs.
+    ///
+    /// # Errors
+    /// [`Error::Binding`](crate::Error::Binding) when the device cannot bind what must be seen at once, and
+    /// [`Error::Device`](crate::Error::Device) when its memory runs out.
+    fn load(problem: &Problem) -> Result<Self>;
+
     /// Its compiled shader.
     fn pipeline(&self) -> &wgpu::ComputePipeline;
 
@@ -156,10 +171,31 @@ pub struct Strata<K> {
 }
 
 impl<K: Kernel> Strata<K> {
-    /// Solves a problem with a kernel.
-    pub(super) fn drive(problem: Problem, kernel: K) -> Self {
+    /// Loads a region on a device.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out,
+    /// [`Error::Binding`](crate::Error::Binding) when the device cannot bind what must be seen at once, and
+    /// [`Error::Device`](crate::Error::Device) when its memory runs out.
+    pub fn new(context: Arc<Context>, rules: &Ruleset, region: &Region) -> Result<Self> {
+        Self::with_limits(context, rules, region, Limits::default())
+    }
+
+    /// As [`new`](Self::new), within tighter bounds.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_limits(
+        context: Arc<Context>,
+        rules: &Ruleset,
+        region: &Region,
+        limits: Limits,
+    ) -> Result<Self> {
+        let layout = Layout::new(region)?;
+        let problem = Problem { context, rules: rules.clone(), region: region.clone(), layout, limits };
+        let kernel = K::load(&problem)?;
         let words_a_block = (problem.layout.words() / problem.layout.blocks() as u64).max(1);
-        Self { problem, kernel, words_a_block, fresh: true }
+        Ok(Self { problem, kernel, words_a_block, fresh: true })
     }
 
     /// Makes the kernel's memory as it was before the first run.

@@ -169,6 +169,24 @@ impl LineLayout {
         Strip { origin: base - before, stride }
     }
 
+    /// For each block of one coordinate less, the number of its plane of rest 0, could it be there.
+    #[must_use]
+    pub fn first_planes(&self) -> &[i64] {
+        &self.first_plane
+    }
+
+    /// Where all planes are, in order of their numbers.
+    pub fn plane_strips(&self) -> impl Iterator<Item = Strip> {
+        let blocks = self
+            .reduced
+            .iter()
+            .flat_map(|reduced| (0..reduced.blocks() as u32).map(|rank| (rank, reduced.block(rank))));
+        blocks.flat_map(move |(rank, block)| {
+            let (least, most) = self.shape().rests(floor(&block), block.last_lane);
+            (least..=most).map(move |rest| self.plane(rank, &block, rest))
+        })
+    }
+
     /// Bytes of the line tables of a region, of the tables that address them, and of `slots` strata of verdicts. `None`
     /// when they are more than `limit`.
     #[must_use]
