@@ -218,14 +218,13 @@ fn first_carry(word: u32, lane: u32, x3: u32, rows: Rows) -> u32 {
     return bits >> 31u;
 }
 
-// Solves every word of one lane's window, and those of the window of the stratum that the slot held before.
-// Returns the number of P-positions.
+// Solves every word of one lane's window. Returns the number of P-positions.
 fn solve_lane(lane: i32, rest: i32, x3: u32, floor: i32, covered: bool, place: u32, rows: Rows) -> u32 {
     let t = rest - lane;
     let low = max(i32(x3), select(0, lane, AXES == 0u));
     let least = max(max(low, floor), t - region.cap);
     let most = min(t / 2, region.second_max);
-    let first = max(max(low, t - region.cap - i32(region.slots)) / 32, step.first_word);
+    let first = max(max(low, t - region.cap) / 32, step.first_word);
     let last = min(most / 32, step.last_word);
     var carry = 0u;
     if first > 0 && first <= last && max(low, t - region.cap) <= first * 32 {
@@ -264,8 +263,7 @@ fn solve_task(block: u32, panel: u32, thread: u32, place: u32, rows: Rows) -> u3
     if rest < 0 {
         return 0u;
     }
-    // All lanes with positions in this stratum, or in the one that the slot held before.
-    let first_lane = max(rest - region.cap - region.second_max - i32(region.slots), 0);
+    let first_lane = max(rest - region.cap - region.second_max, 0);
     let last_lane = min(bound, select(rest - 2 * i32(x3), rest / 3, AXES == 0u));
     // A position of lane 0 has nonempty + 2 nonempty heaps, one of a greater lane one more; only those with x2 = 0
     // have fewer: one if there are stones at all.

@@ -159,6 +159,18 @@ pub enum Error {
         /// What would work.
         remedy: String,
     },
+    /// A region in which games may last longer than remoteness is counted.
+    #[error(
+        "--max {max} is out of range: the remoteness of its positions may be {bound}, and up to 65534 is stored; the largest --max that works is {largest}"
+    )]
+    TooLong {
+        /// The cap given.
+        max: u32,
+        /// The greatest remoteness that its positions may have.
+        bound: u64,
+        /// The greatest cap whose positions are within what is stored.
+        largest: u64,
+    },
     /// The solver's kernels do not cover this kind of take.
     #[error("no kernel solves {what}; the oracle does, for small regions")]
     NoKernel {
@@ -273,6 +285,7 @@ impl Error {
             | Self::PositionSize { .. }
             | Self::Region { .. }
             | Self::Modulus { .. }
+            | Self::TooLong { .. }
             | Self::UnknownClaim { .. }
             | Self::Format { .. }
             | Self::Picture { .. }

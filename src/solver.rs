@@ -9,7 +9,9 @@ use crate::cpu;
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 use crate::gpu;
-use crate::space::{Region, Stratum, largest_cap_within, layout_bytes};
+use crate::space::{
+    Cell, LineLayout, Region, Stratum, largest_cap_within, layout_bytes, remoteness_bound, remoteness_cell,
+};
 
 /// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
 const WORTH_A_GPU: u64 = 200_000_000;
@@ -26,9 +28,21 @@ pub enum BackendChoice {
     Gpu,
 }
 
-/// How to solve. The default is: automatic backend, all threads, all free memory.
+/// What to find out about each position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quantity {
+    /// Who wins: a bit a position.
+    #[default]
+    Verdict,
+    /// Who wins and how long it takes: one or two bytes a position. Take-one games only.
+    Remoteness,
+}
+
+/// How to solve. The default is: verdicts, automatic backend, all threads, all free memory.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// What to find out.
+    pub quantity: Quantity,
     /// Where to solve.
     pub backend: BackendChoice,
     /// Part of the name of the GPU adapter wanted.
@@ -102,12 +116,14 @@ impl Solver {
     /// Chooses a backend, checks that the region fits its memory, and allocates.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::RegionMemory`] for a region that does not fit, and
-    /// [`Error::NoAdapter`], [`Error::AdapterNotFound`] or [`Error::Device`] when no GPU can be had.
+    /// [`Error::NoKernel`] for rules that no kernel covers, [`Error::TooLong`] for remoteness beyond 16 bits,
+    /// [`Error::RegionMemory`] for a region that does not fit, and [`Error::NoAdapter`], [`Error::AdapterNotFound`] or
+    /// [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
-        let kernel = Kernel::of(rules)?;
+        let kernel = Kernel::of(rules, options.quantity)?;
+        let cell = kernel.cell(rules, region)?;
         let check = |place| {
-            let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, cap, place, limit);
+            let bytes = |cap: u64, limit: u128| kernel.host_bytes(rules, region, cap, place, limit);
             check_memory(region, bytes, options)
         };
         let on_device = open_gpu(region, options)?.map(|context| {
@@ -124,7 +140,7 @@ impl Solver {
             }
             _ => {
                 check(Place::Cpu)?;
-                (kernel.on_cpu(rules, region)?, None, false)
+                (kernel.on_cpu(cell, rules, region)?, None, false)
             }
         };
         let threads = cpu::threads(options.threads())?;
@@ -187,12 +203,14 @@ impl Solver {
     }
 }
 
-/// The kernels, by the kind of move they know.
+/// The kernels, by the kind of move they know and what they find out.
 #[derive(Clone, Copy)]
 enum Kernel {
-    /// One stone from each of several heaps.
+    /// One stone from each of several heaps: verdicts.
     TakeOne,
-    /// Any number of stones from one heap.
+    /// One stone from each of several heaps: remoteness.
+    Remoteness,
+    /// Any number of stones from one heap: verdicts.
     Sieve,
 }
 
@@ -205,12 +223,44 @@ enum Place {
 }
 
 impl Kernel {
-    fn of(rules: &Ruleset) -> Result<Self> {
-        match (rules.take, rules.touch_most) {
-            (Take::One | Take::UpTo(1), _) => Ok(Self::TakeOne),
-            (Take::Any, 1) => Ok(Self::Sieve),
-            _ => Err(Error::NoKernel { what: rules.to_string() }),
+    fn of(rules: &Ruleset, quantity: Quantity) -> Result<Self> {
+        match (quantity, rules.take, rules.touch_most) {
+            (Quantity::Verdict, Take::One | Take::UpTo(1), _) => Ok(Self::TakeOne),
+            (Quantity::Verdict, Take::Any, 1) => Ok(Self::Sieve),
+            (Quantity::Verdict, ..) => Err(Error::NoKernel { what: rules.to_string() }),
+            (Quantity::Remoteness, Take::One | Take::UpTo(1), _) => Ok(Self::Remoteness),
+            (Quantity::Remoteness, ..) => Err(Error::NoKernel { what: format!("the remoteness of {rules}") }),
         }
+    }
+
+    /// What the cells of a region hold.
+    fn cell(self, rules: &Ruleset, region: &Region) -> Result<Cell> {
+        let max = u64::from(region.max());
+        self.cell_up_to(rules, region, max).ok_or_else(|| {
+            let fits = |cap: u64, _| self.cell_up_to(rules, region, cap).map(|_| 0);
+            Error::TooLong {
+                max: region.max(),
+                bound: remoteness_bound(rules, max, last_total(region)),
+                largest: largest_cap_within(max, 0, fits).0.unwrap_or(0),
+            }
+        })
+    }
+
+    /// What they hold in such a region with another cap; `None` when no cell can.
+    fn cell_up_to(self, rules: &Ruleset, region: &Region, cap: u64) -> Option<Cell> {
+        match self {
+            Self::TakeOne | Self::Sieve => Some(Cell::Verdicts),
+            Self::Remoteness => remoteness_cell(rules, cap, last_total(region)),
+        }
+    }
+
+    fn on_cpu(self, cell: Cell, rules: &Ruleset, region: &Region) -> Result<Box<dyn Backend + Send>> {
+        Ok(match (self, cell) {
+            (Self::TakeOne, _) => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
+            (Self::Sieve, _) => Box::new(cpu::sieve::Sieve::new(rules, region)?),
+            (_, Cell::Remoteness8) => Box::new(cpu::remoteness::Remoteness::<u8>::new(rules, region)?),
+            _ => Box::new(cpu::remoteness::Remoteness::<u16>::new(rules, region)?),
+        })
     }
 
     fn on_gpu(
@@ -221,29 +271,37 @@ impl Kernel {
     ) -> Result<Box<dyn Backend + Send>> {
         match self {
             Self::TakeOne => Ok(Box::new(gpu::take_one::TakeOne::new(context, rules, region)?)),
-            Self::Sieve => Err(Error::NoKernel { what: format!("{rules} on a GPU") }),
-        }
-    }
-
-    fn on_cpu(self, rules: &Ruleset, region: &Region) -> Result<Box<dyn Backend + Send>> {
-        match self {
-            Self::TakeOne => Ok(Box::new(cpu::take_one::TakeOne::new(rules, region)?)),
-            Self::Sieve => Ok(Box::new(cpu::sieve::Sieve::new(rules, region)?)),
+            Self::Remoteness => Err(Error::NoKernel { what: format!("the remoteness of {rules} on a GPU") }),
+            Self::Sieve => Ok(Box::new(gpu::sieve::Sieve::new(context, rules, region)?)),
         }
     }
 
     /// Bytes of this machine's memory for a region with this cap; `None` when they are more than `limit`.
-    fn host_bytes(self, rules: &Ruleset, cap: u64, place: Place, limit: u128) -> Option<u128> {
+    fn host_bytes(
+        self,
+        rules: &Ruleset,
+        region: &Region,
+        cap: u64,
+        place: Place,
+        limit: u128,
+    ) -> Option<u128> {
         let ring = rules.touch_most + 1;
-        match (self, place) {
-            (Self::TakeOne, Place::Cpu) => layout_bytes(rules.heaps, cap, ring, limit),
-            (Self::TakeOne, Place::SoftwareGpu) => {
-                layout_bytes(rules.heaps, cap, ring + gpu::STAGING_SLOTS, limit)
+        let slots = match (self, place) {
+            (_, Place::Gpu) => gpu::STAGING_SLOTS,
+            (Self::Sieve, Place::Cpu) => return LineLayout::bytes(rules.heaps, cap, 2, limit),
+            (Self::Sieve, Place::SoftwareGpu) => {
+                return LineLayout::bytes(rules.heaps, cap, 1 + gpu::STAGING_SLOTS, limit);
             }
-            (_, Place::Gpu) => layout_bytes(rules.heaps, cap, gpu::STAGING_SLOTS, limit),
-            (Self::Sieve, _) => cpu::sieve::Sieve::bytes(rules.heaps, cap, limit),
-        }
+            (_, Place::Cpu) => ring,
+            (_, Place::SoftwareGpu) => ring + gpu::STAGING_SLOTS,
+        };
+        layout_bytes(rules.heaps, cap, self.cell_up_to(rules, region, cap)?, slots, limit)
     }
+}
+
+/// The greatest total of a region.
+fn last_total(region: &Region) -> u64 {
+    u64::from(region.strata().end) - 1
 }
 
 /// Opens the GPU that the options ask for; `None` for the CPU.

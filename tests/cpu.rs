@@ -6,9 +6,13 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
+use nimstrata::cpu::remoteness::Remoteness;
 use nimstrata::cpu::sieve::Sieve;
 use nimstrata::cpu::take_one::TakeOne;
-use nimstrata::space::Stratum;
+use nimstrata::game::Ruleset;
+use nimstrata::observe::Digest;
+use nimstrata::solver::Observer;
+use nimstrata::space::{Cell, Region, Stratum, remoteness_cell};
 use proptest::prelude::*;
 
 /// The canonical bitmaps of all strata that a backend solves.
@@ -79,7 +83,24 @@ proptest! {
         task_words in prop_oneof![Just(1), 20u64..200, Just(1 << 15)],
     ) {
         let mut twin = TakeOne::new(&case.rules, &case.region).unwrap().with_task_words(task_words);
-        prop_assert_eq!(solve(&mut twin), common::oracle_bitmaps(&case));
+        let expected = common::oracle_bitmaps(&case);
+        prop_assert_eq!(&solve(&mut twin), &expected);
+        // A second run finds in the ring what the first one left there.
+        prop_assert_eq!(solve(&mut twin), expected);
+    }
+
+    #[test]
+    fn remoteness_twins_agree_with_the_oracle(
+        case in common::take_one_case(),
+        task_words in prop_oneof![Just(1), 20u64..200, Just(1 << 15)],
+    ) {
+        let expected = common::oracle_remoteness(&case);
+        let mut eight = Remoteness::<u8>::new(&case.rules, &case.region).unwrap().with_task_words(task_words);
+        for _ in 0..2 {
+            prop_assert_eq!(&common::solve_remoteness(&mut eight), &expected);
+        }
+        let mut sixteen = Remoteness::<u16>::new(&case.rules, &case.region).unwrap().with_task_words(task_words);
+        prop_assert_eq!(common::solve_remoteness(&mut sixteen), expected);
     }
 
     #[test]
@@ -94,4 +115,40 @@ proptest! {
         prop_assert_eq!(count(&mut twin), expected.iter().map(ones).collect::<Vec<_>>());
         prop_assert_eq!(solve(&mut twin), expected);
     }
+}
+
+/// Both widths of keys give the same digest and counts.
+fn eight_bits_agree_with_sixteen(rules: &Ruleset, region: &Region) {
+    let last = u64::from(region.strata().end - 1);
+    assert_eq!(remoteness_cell(rules, u64::from(region.max()), last), Some(Cell::Remoteness8), "{rules}");
+    let solved = |backend: &mut dyn Backend| {
+        let (mut digest, mut counts) = (Digest::default(), Vec::new());
+        let mut visit = |stratum: &Stratum<'_>| {
+            digest.observe(stratum);
+            counts.push(stratum.p_positions);
+            ControlFlow::Continue(())
+        };
+        backend.run(true, &mut visit).unwrap();
+        (digest.hex(), counts)
+    };
+    let eight = solved(&mut Remoteness::<u8>::new(rules, region).unwrap());
+    assert_eq!(eight, solved(&mut Remoteness::<u16>::new(rules, region).unwrap()), "{rules}");
+}
+
+#[test]
+fn eight_bits_hold_a_remoteness_up_to_254() {
+    let one_heap = |max, misere| {
+        let rules = Ruleset::bounded_moore(1, 1).unwrap().with_misere(misere);
+        eight_bits_agree_with_sixteen(&rules, &Region::new(1, max).unwrap());
+    };
+    one_heap(254, false);
+    one_heap(253, true);
+    let exact = Ruleset::exact_slow(4, 3).unwrap();
+    eight_bits_agree_with_sixteen(&exact, &Region::new(4, 100).unwrap());
+}
+
+#[test]
+fn more_p_positions_in_a_lane_than_eight_bits_count() {
+    let rules = Ruleset::exact_slow(3, 3).unwrap();
+    eight_bits_agree_with_sixteen(&rules, &Region::new(3, 700).unwrap().up_to_total(700));
 }

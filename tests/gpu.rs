@@ -10,7 +10,8 @@ use std::sync::{Arc, LazyLock};
 
 use nimstrata::backend::Backend;
 use nimstrata::cpu;
-use nimstrata::game::Ruleset;
+use nimstrata::game::{Ruleset, Take};
+use nimstrata::gpu::sieve::Sieve;
 use nimstrata::gpu::take_one::TakeOne;
 use nimstrata::gpu::{Choice, Context, Limits};
 use nimstrata::observe::Digest;
@@ -31,15 +32,22 @@ fn device() -> Option<Arc<Context>> {
     Some(DEVICE.clone())
 }
 
-/// The canonical bitmaps of all strata of a region.
-fn solve(context: Arc<Context>, case: &common::Case, limits: Limits) -> Vec<Vec<u8>> {
-    let mut kernel = TakeOne::with_limits(context, &case.rules, &case.region, limits).unwrap();
+/// The canonical bitmaps of all strata that a kernel solves, twice, the second time without reading them back.
+fn solve(mut kernel: impl Backend) -> Vec<Vec<u8>> {
     let mut solved = Vec::new();
     let mut visit = |stratum: &Stratum<'_>| {
         solved.push(common::canonical(stratum));
         ControlFlow::Continue(())
     };
     kernel.run(true, &mut visit).unwrap();
+    let mut counted = Vec::new();
+    let mut visit = |stratum: &Stratum<'_>| {
+        counted.push(stratum.p_positions);
+        ControlFlow::Continue(())
+    };
+    kernel.run(false, &mut visit).unwrap();
+    let ones = |bitmap: &Vec<u8>| bitmap.iter().map(|byte| u64::from(byte.count_ones())).sum();
+    assert_eq!(counted, solved.iter().map(ones).collect::<Vec<u64>>());
     solved
 }
 
@@ -61,7 +69,16 @@ proptest! {
     #[test]
     fn take_one_shader_agrees_with_the_oracle(case in common::take_one_case(), limits in limits()) {
         if let Some(context) = device() {
-            prop_assert_eq!(solve(context, &case, limits), common::oracle_bitmaps(&case));
+            let kernel = TakeOne::with_limits(context, &case.rules, &case.region, limits).unwrap();
+            prop_assert_eq!(solve(kernel), common::oracle_bitmaps(&case));
+        }
+    }
+
+    #[test]
+    fn sieve_shader_agrees_with_the_oracle(case in common::single_heap_case(), limits in limits()) {
+        if let Some(context) = device() {
+            let kernel = Sieve::with_limits(context, &case.rules, &case.region, limits).unwrap();
+            prop_assert_eq!(solve(kernel), common::oracle_bitmaps(&case));
         }
     }
 }
@@ -83,11 +100,15 @@ fn digest(kernel: &mut dyn Backend) -> (String, u64) {
 fn same_on_both_backends(rules: &Ruleset, max: u64) {
     let Some(context) = device() else { return };
     let region = Region::new(rules.heaps, max).unwrap();
-    let mut twin = cpu::take_one::TakeOne::new(rules, &region).unwrap();
-    let mut shader = TakeOne::new(context.clone(), rules, &region).unwrap();
-    let expected = digest(&mut twin);
-    assert_eq!(digest(&mut shader), expected, "{rules} ≤ {max}");
-    let mut shader = TakeOne::new(context, rules, &region).unwrap();
+    let (mut twin, mut shader): (Box<dyn Backend>, Box<dyn Backend>) = if rules.take == Take::One {
+        let shader = TakeOne::new(context, rules, &region).unwrap();
+        (Box::new(cpu::take_one::TakeOne::new(rules, &region).unwrap()), Box::new(shader))
+    } else {
+        let shader = Sieve::new(context, rules, &region).unwrap();
+        (Box::new(cpu::sieve::Sieve::new(rules, &region).unwrap()), Box::new(shader))
+    };
+    let expected = digest(&mut *twin);
+    assert_eq!(digest(&mut *shader), expected, "{rules} ≤ {max}");
     let mut p_positions = 0;
     let mut visit = |stratum: &Stratum<'_>| {
         p_positions += stratum.p_positions;
@@ -127,5 +148,37 @@ fn both_backends_agree_with_multiples_of_seven_forbidden() {
 fn both_backends_agree_on_many_heaps() {
     for (heaps, width, max) in [(10, 3, 5), (11, 11, 3), (12, 2, 3), (13, 4, 2), (14, 14, 2)] {
         same_on_both_backends(&Ruleset::bounded_moore(heaps, width).unwrap(), max);
+    }
+}
+
+/// Forbidden-Total-Size Nim with the multiples of `divisor` forbidden.
+fn multiples_forbidden(heaps: u32, divisor: u32) -> Ruleset {
+    Ruleset::forbidden_total_size(heaps).unwrap().with_forbidden(format!("{divisor}k").parse().unwrap())
+}
+
+#[test]
+fn both_backends_agree_on_three_heaps_without_multiples_of_five() {
+    same_on_both_backends(&multiples_forbidden(3, 5), 300);
+}
+
+#[test]
+fn both_backends_agree_on_four_heaps_without_multiples_of_six() {
+    same_on_both_backends(&multiples_forbidden(4, 6), 60);
+}
+
+#[test]
+fn both_backends_agree_on_five_heaps_misere_without_multiples_of_seven() {
+    same_on_both_backends(&multiples_forbidden(5, 7).with_misere(true), 24);
+}
+
+#[test]
+fn both_backends_agree_on_two_heaps_without_multiples_of_twelve() {
+    same_on_both_backends(&multiples_forbidden(2, 12), 5000);
+}
+
+#[test]
+fn both_backends_agree_on_six_to_eight_heaps_of_nim() {
+    for (heaps, max) in [(6, 9), (7, 6), (8, 5)] {
+        same_on_both_backends(&multiples_forbidden(heaps, 3), max);
     }
 }

@@ -3,11 +3,11 @@
 use std::mem::{offset_of, size_of};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use nimstrata::gpu::params::{Deal, TakeOneRegion, TakeOneStep};
-use nimstrata::gpu::take_one;
+use nimstrata::gpu::params::{Deal, SieveRegion, SieveStep, TakeOneRegion, TakeOneStep};
+use nimstrata::gpu::{sieve, take_one};
 
 /// The shipped shaders by file name, with what the kernels include of them.
-const SHADERS: [(&str, &str); 1] = [("take_one.wgsl", take_one::SHADER)];
+const SHADERS: [(&str, &str); 2] = [("sieve.wgsl", sieve::SHADER), ("take_one.wgsl", take_one::SHADER)];
 
 fn parse(name: &str, source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source)
@@ -91,4 +91,15 @@ fn host_structs_lie_like_those_of_the_take_one_shader() {
             sources,
         ]
     );
+}
+
+#[test]
+fn host_structs_lie_like_those_of_the_sieve_shader() {
+    assert_same_layout!(
+        sieve::SHADER,
+        "Region",
+        SieveRegion,
+        [cap, second_max, last_lane, coordinates, rank_terms, strips, first_planes, planes]
+    );
+    assert_same_layout!(sieve::SHADER, "Step", SieveStep, [deal, total, least_largest, allowed, keep]);
 }

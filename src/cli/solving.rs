@@ -55,7 +55,8 @@ impl SolvingArgs {
             Some(adapter) if backend == BackendChoice::Cpu => Err(Error::AdapterOnCpu { adapter }),
             adapter => {
                 let threads = self.threads.unwrap_or(0);
-                let options = Options { backend, adapter, threads, memory: self.memory, reserved: 0 };
+                let options =
+                    Options { backend, adapter, threads, memory: self.memory, ..Options::default() };
                 Ok(Solving { options, quiet: self.quiet })
             }
         }

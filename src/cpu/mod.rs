@@ -3,8 +3,13 @@
 use crate::error::{Error, Result};
 
 mod lanes;
+pub mod remoteness;
 pub mod sieve;
+pub mod stencil;
 pub mod take_one;
+mod tasks;
+
+pub use tasks::Part;
 
 /// A pool of this many threads.
 ///

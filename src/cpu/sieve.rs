@@ -72,12 +72,6 @@ impl Sieve {
         Self { task_positions, ..self }
     }
 
-    /// Bytes needed for a region, two strata of verdicts included. `None` when they are more than `limit`.
-    #[must_use]
-    pub fn bytes(heaps: u32, max: u64, limit: u128) -> Option<u128> {
-        LineLayout::bytes(heaps, max, 2, limit)
-    }
-
     /// Solves all strata in order.
     fn run_strata(&self, bits: bool, visit: &mut Visit<'_>) {
         let mut tables: Tables = self.lines.words().map(|words| vec![0; words as usize]);
@@ -120,7 +114,7 @@ impl Sieve {
     fn solve(&self, total: u32, last_allowed: Option<u32>, tables: &mut Tables, slot: &mut [u32]) -> u64 {
         let distance = last_allowed.map_or(UNREACHABLE, |allowed| (total - allowed) as i32);
         let mut active = Vec::new();
-        self.layout.active_blocks(total, 0, &mut active);
+        self.layout.active_blocks(total, &mut active);
         let step = Step {
             layout: &self.layout,
             lines: &self.lines,
@@ -193,7 +187,7 @@ impl Step<'_> {
         let least =
             window.floor.max(lane_floor).max(window.rest - window.last_lane - self.layout.max() as i32);
         let most = ((window.rest - window.first_lane) / 2).min(self.layout.second_max() as i32);
-        debug_assert!(least / 32 >= block.first_word as i32);
+        debug_assert!(least / 32 >= block.first_row as i32);
         least / 32..most / 32 + 1
     }
 

@@ -84,13 +84,14 @@ impl Cells {
             let needed = ring_bytes(&starts, slots, slab..slab + 1);
             return Err(Error::Binding { adapter: context.summary.name.clone(), needed, limit });
         }
+        let copied = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let mut pages = Vec::new();
         let mut first = 0;
         while first < slabs {
             let end = run_end(first, slabs, |end| fits(first..end, context.summary.max_buffer_bytes));
             let origin = page_origin(&starts, slots, first);
             let bytes = ring_bytes(&starts, slots, first..end);
-            let buffer = context.storage_buffer("ring of strata", bytes, wgpu::BufferUsages::COPY_SRC)?;
+            let buffer = context.storage_buffer("ring of strata", bytes, copied)?;
             pages.push(Page { slabs: first..end, origin, buffer });
             first = end;
         }
@@ -112,6 +113,11 @@ impl Cells {
             first = end;
         }
         Ok(Self { slots, starts, pages, spans })
+    }
+
+    /// All its buffers.
+    pub fn buffers(&self) -> impl Iterator<Item = &wgpu::Buffer> {
+        self.pages.iter().map(|page| &page.buffer)
     }
 
     /// The cells of these slabs, which lie in one page.
@@ -140,7 +146,7 @@ impl Cells {
 }
 
 /// Where each slab starts in one slot, in words, and where the last one ends.
-fn slab_starts(layout: &Layout) -> Vec<u64> {
+pub fn slab_starts(layout: &Layout) -> Vec<u64> {
     let group = u64::from(LANE_GROUP);
     if layout.lane_is_floor() {
         let pitch = u64::from(layout.block(0).pitch);

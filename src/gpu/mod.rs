@@ -4,7 +4,9 @@ mod adapter;
 mod cells;
 mod context;
 pub mod params;
+pub mod sieve;
 mod strata;
+mod tables;
 pub mod take_one;
 
 pub use adapter::{AdapterSummary, Choice, adapters};

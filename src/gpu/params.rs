@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 /// `Deal` of every shader: which part of a batch's list of active blocks a dispatch works on.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub struct Deal {
     /// Where the dispatch's blocks start in the active list.
     pub first_active: u32,
@@ -62,6 +62,44 @@ pub struct TakeOneStep {
     pub last_word: i32,
     /// For each number of touched heaps, the slot that such moves arrive in, or [`FORBIDDEN`].
     pub sources: [u32; 16],
+}
+
+/// `Region` of `shaders/sieve.wgsl`: what holds for the whole region. The last five are places in the shader's `index`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub struct SieveRegion {
+    /// The greatest size of a heap.
+    pub cap: i32,
+    /// The greatest x₂ with a bit of its own.
+    pub second_max: i32,
+    /// The greatest lane where blocks have no coordinates.
+    pub last_lane: i32,
+    /// The blocks' coordinates.
+    pub coordinates: u32,
+    /// What each coordinate adds to a block's rank.
+    pub rank_terms: u32,
+    /// Where each block's rows, mirror and diagonals lie.
+    pub strips: u32,
+    /// The number of the first plane of each block of one coordinate less.
+    pub first_planes: u32,
+    /// Where each plane lies.
+    pub planes: u32,
+}
+
+/// `Step` of `shaders/sieve.wgsl`: what holds for one dispatch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub struct SieveStep {
+    /// Which blocks it solves.
+    pub deal: Deal,
+    /// The total of the stratum.
+    pub total: i32,
+    /// Positions whose largest heap is smaller are terminal and N.
+    pub least_largest: i32,
+    /// 1 if moves may arrive at this total.
+    pub allowed: u32,
+    /// 1 if the verdicts are to be kept.
+    pub keep: u32,
 }
 
 /// The source of a number of touched heaps with which no move may arrive.

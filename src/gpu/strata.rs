@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::Context;
 use super::cells::Place;
 use super::params::Deal;
+use super::tables::part;
 use crate::backend::{Backend, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
@@ -101,6 +102,13 @@ impl Buffers {
     }
 }
 
+impl Buffers {
+    /// The window of one dispatch's parameters.
+    pub fn step_binding<Step>(&self) -> wgpu::BindingResource<'_> {
+        part(&self.steps, 0, size_of::<Step>() as u64)
+    }
+}
+
 /// A kernel that solves blocks of a stratum.
 pub trait Kernel: Send + Sync {
     /// Its compiled shader.
@@ -125,8 +133,8 @@ pub trait Kernel: Send + Sync {
         active: &[u32],
     ) -> (Vec<Dispatch>, Range<usize>);
 
-    /// How many strata ago a slot may have been used before, so that blocks active then are to be visited too.
-    fn margin(&self) -> u32;
+    /// The buffers in which strata leave something for later ones; all zero before the first.
+    fn memory(&self) -> Vec<&wgpu::Buffer>;
 
     /// Where each slab starts in a slot, in words, and where the last one ends.
     fn slab_starts(&self) -> &[u64];
@@ -151,13 +159,28 @@ pub struct Strata<K> {
     kernel: K,
     /// Words of cells that a block has on average.
     words_a_block: u64,
+    /// Whether the kernel's memory is as it was allocated.
+    fresh: bool,
 }
 
 impl<K: Kernel> Strata<K> {
     /// Solves a problem with a kernel.
     pub(super) fn drive(problem: Problem, kernel: K) -> Self {
         let words_a_block = (problem.layout.words() / problem.layout.blocks() as u64).max(1);
-        Self { problem, kernel, words_a_block }
+        Self { problem, kernel, words_a_block, fresh: true }
+    }
+
+    /// Makes the kernel's memory as it was before the first run.
+    fn clear(&self) -> Result<()> {
+        let context = &self.problem.context;
+        context.guarded(|| {
+            let mut encoder =
+                context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            for buffer in self.kernel.memory() {
+                encoder.clear_buffer(buffer, 0, None);
+            }
+            context.queue.submit([encoder.finish()]);
+        })
     }
 
     /// Over how many tasks the lanes of each of `blocks` blocks are dealt.
@@ -241,6 +264,9 @@ impl<K: Kernel> Strata<K> {
 
 impl<K: Kernel> Backend for Strata<K> {
     fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        if !std::mem::replace(&mut self.fresh, false) {
+            self.clear()?;
+        }
         let staging = self.staging(bits)?;
         let words = if bits { self.problem.layout.words() as usize } else { 0 };
         let mut run = Run {
@@ -328,7 +354,7 @@ impl<K: Kernel> Run<'_, '_, K> {
     fn stratum(&mut self, total: u32, bits: bool, active: &mut Vec<u32>) -> Result<ControlFlow<()>> {
         let (problem, kernel) = (&self.driver.problem, &self.driver.kernel);
         active.clear();
-        problem.layout.active_blocks(total, kernel.margin(), active);
+        problem.layout.active_blocks(total, active);
         let (dispatches, slabs) = kernel.dispatches(problem, total, bits, active);
         for dispatch in dispatches {
             let mut left = dispatch.active.clone();
@@ -419,7 +445,8 @@ impl<K: Kernel> Run<'_, '_, K> {
             let p_positions = std::mem::take(&mut self.unfinished);
             let forbidden = self.driver.problem.rules.forbidden.contains(u64::from(total));
             let counts = [self.driver.problem.region.stratum_size(total), p_positions];
-            let stratum = Stratum::new(&self.driver.problem.layout, &self.host, total, forbidden, counts);
+            let stratum =
+                Stratum::new(&self.driver.problem.layout, self.host.as_slice(), total, forbidden, counts);
             if (self.visit)(&stratum).is_break() {
                 return Ok(ControlFlow::Break(()));
             }

@@ -1,19 +1,17 @@
 //! Dispatches `shaders/take_one.wgsl`: verdicts of take-one games, stratum by stratum.
 
-use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
-
-use bytemuck::Zeroable;
-use wgpu::util::DeviceExt;
 
 use super::Context;
 use super::cells::{Cells, Place, Span, Window, words_a_block};
 use super::params::{FORBIDDEN, TakeOneRegion, TakeOneStep};
 use super::strata::{Buffers, Dispatch, Kernel, Limits, Problem, Strata, THREADS};
+use super::tables::{bind, bind_group_layout, pack_coordinates, part, table};
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{LANE_GROUP, Layout, Region, Shift, Stencil, Term};
+use bytemuck::Zeroable;
 
 /// The shader's source.
 pub const SHADER: &str = include_str!("../../shaders/take_one.wgsl");
@@ -77,12 +75,12 @@ impl StencilKernel {
             ("LANES", f64::from(lanes)),
             ("NEIGHBOURS", f64::from(tables.neighbours)),
         ];
-        let bindings = bind_group_layout(context)?;
+        let bindings = bind_group_layout(context, "take one", 5, 3)?;
         let checked = problem.limits.checked;
         let pipeline = context.pipeline("take one", SHADER, "main", &bindings, &overrides, checked)?;
         let buffers = Buffers::new(context)?;
-        let bind = |span| tables.bind(context, &bindings, &cells, span, &buffers);
-        let groups = cells.spans.iter().map(bind).collect::<Result<_>>()?;
+        let group = |span| tables.group(context, &bindings, &cells, span, &buffers);
+        let groups = cells.spans.iter().map(group).collect::<Result<_>>()?;
         Ok(Self { stencil, cells, pipeline, buffers, groups, lanes })
     }
 
@@ -173,8 +171,8 @@ impl Kernel for StencilKernel {
         (dispatches, all_slabs.unwrap_or(0..0))
     }
 
-    fn margin(&self) -> u32 {
-        self.cells.slots as u32
+    fn memory(&self) -> Vec<&wgpu::Buffer> {
+        self.cells.buffers().collect()
     }
 
     fn slab_starts(&self) -> &[u64] {
@@ -211,26 +209,25 @@ impl Tables {
             shifted_end: ends[2],
             padding: 0,
         };
-        let buffer = |label, bytes: &[u8], usage| {
-            // A buffer must not be empty.
-            let contents = if bytes.is_empty() { &[0; 4] } else { bytes };
-            let descriptor = wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage };
-            context.guarded(|| context.device.create_buffer_init(&descriptor))
-        };
         let storage = wgpu::BufferUsages::STORAGE;
         Ok(Self {
-            region: buffer("region", bytemuck::bytes_of(&region), wgpu::BufferUsages::UNIFORM)?,
-            coordinates: buffer("coordinates", bytemuck::cast_slice(&pack_coordinates(layout)), storage)?,
-            bases: buffer("bases", bytemuck::cast_slice(layout.bases()), storage)?,
-            terms: buffer("terms", bytemuck::cast_slice(&terms), storage)?,
-            ranks: buffer("ranks", bytemuck::cast_slice(&rank_falls(layout, cells)), storage)?,
+            region: table(context, "region", bytemuck::bytes_of(&region), wgpu::BufferUsages::UNIFORM)?,
+            coordinates: table(
+                context,
+                "coordinates",
+                bytemuck::cast_slice(&pack_coordinates(layout)),
+                storage,
+            )?,
+            bases: table(context, "bases", bytemuck::cast_slice(layout.bases()), storage)?,
+            terms: table(context, "terms", bytemuck::cast_slice(&terms), storage)?,
+            ranks: table(context, "ranks", bytemuck::cast_slice(&rank_falls(layout, cells)), storage)?,
             words_a_block: words_a_block(layout),
             neighbours,
         })
     }
 
     /// Binds what dispatches on a span see.
-    fn bind(
+    fn group(
         &self,
         context: &Context,
         layout: &wgpu::BindGroupLayout,
@@ -238,10 +235,6 @@ impl Tables {
         span: &Span,
         buffers: &Buffers,
     ) -> Result<wgpu::BindGroup> {
-        fn part(buffer: &wgpu::Buffer, offset: u64, size: u64) -> wgpu::BindingResource<'_> {
-            let size = NonZeroU64::new(size);
-            wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size })
-        }
         fn cell_part<'a>(window: &Window<'a>) -> wgpu::BindingResource<'a> {
             part(window.buffer, window.offset, window.size)
         }
@@ -250,7 +243,7 @@ impl Tables {
         let per_block = self.words_a_block;
         let resources = [
             self.region.as_entire_binding(),
-            part(&buffers.steps, 0, size_of::<TakeOneStep>() as u64),
+            buffers.step_binding::<TakeOneStep>(),
             part(&self.coordinates, first * per_block, blocks * per_block),
             part(&self.bases, first, blocks),
             buffers.active.as_entire_binding(),
@@ -260,11 +253,7 @@ impl Tables {
             cell_part(&cells.lower_window(span)),
             buffers.counts.as_entire_binding(),
         ];
-        let entries =
-            (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource });
-        let entries = entries.collect::<Vec<_>>();
-        let descriptor = wgpu::BindGroupDescriptor { label: Some("take one"), layout, entries: &entries };
-        context.guarded(|| context.device.create_bind_group(&descriptor))
+        bind(context, "take one", layout, resources)
     }
 }
 
@@ -287,15 +276,6 @@ fn encode_terms(terms: &[Term]) -> (Vec<u32>, [u32; 3], u32) {
     (encoded, ends, neighbours as u32)
 }
 
-/// Two coordinates to a word, each block starting with a word of its own.
-fn pack_coordinates(layout: &Layout) -> Vec<u32> {
-    let pack = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
-    match layout.axes() {
-        0 => Vec::new(),
-        axes => layout.coordinates().chunks(axes).flat_map(|block| block.chunks(2).map(pack)).collect(),
-    }
-}
-
 /// By how much a block's rank falls when a coordinate does, for each axis and coordinate; then the starts of slabs and
 /// the lengths of their rows, in lane groups.
 fn rank_falls(layout: &Layout, cells: &Cells) -> Vec<u32> {
@@ -307,30 +287,4 @@ fn rank_falls(layout: &Layout, cells: &Cells) -> Vec<u32> {
     let pitches = layout.pitches().iter().copied().chain(std::iter::once(0));
     table.extend(starts.zip(pitches).flat_map(|(start, pitch)| [start, pitch]));
     table
-}
-
-fn bind_group_layout(context: &Context) -> Result<wgpu::BindGroupLayout> {
-    let uniform = |has_dynamic_offset| (wgpu::BufferBindingType::Uniform, has_dynamic_offset);
-    let storage = |read_only| (wgpu::BufferBindingType::Storage { read_only }, false);
-    let kinds = [
-        uniform(false),
-        uniform(true),
-        storage(true),
-        storage(true),
-        storage(true),
-        storage(true),
-        storage(true),
-        storage(false),
-        storage(false),
-        storage(false),
-    ];
-    let entries = (0..).zip(kinds).map(|(binding, (ty, has_dynamic_offset))| wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
-        count: None,
-    });
-    let entries = entries.collect::<Vec<_>>();
-    let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("take one"), entries: &entries };
-    context.guarded(|| context.device.create_bind_group_layout(&descriptor))
 }

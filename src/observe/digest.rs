@@ -1,4 +1,4 @@
-//! A fingerprint of all verdicts of a region, the same on every backend.
+//! A fingerprint of all verdicts or of all remoteness of a region, the same on every backend.
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -7,7 +7,8 @@ use crate::space::Stratum;
 
 /// Digests strata in canonical order.
 ///
-/// The digest of a stratum is xxh3-64 of its canonical bitmap; the digest of the region is xxh3-64 of all strata's
+/// The digest of a stratum is xxh3-64 of its canonical bitmap, or with remoteness of its values in canonical order,
+/// 2 bytes little-endian each, however wide they were stored. The digest of the region is xxh3-64 of all strata's
 /// digests in order, 8 bytes little-endian each.
 #[derive(Default)]
 pub struct Digest {
@@ -24,6 +25,15 @@ impl Digest {
 
 impl Observer for Digest {
     fn observe(&mut self, stratum: &Stratum<'_>) {
-        self.strata.update(&xxh3_64(&stratum.canonical_bitmap()).to_le_bytes());
+        let digest = match stratum.canonical_remoteness() {
+            Some(mut values) => {
+                for value in &mut values {
+                    *value = value.to_le();
+                }
+                xxh3_64(bytemuck::cast_slice(&values))
+            }
+            None => xxh3_64(&stratum.canonical_bitmap()),
+        };
+        self.strata.update(&digest.to_le_bytes());
     }
 }

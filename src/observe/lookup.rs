@@ -1,4 +1,4 @@
-//! The verdicts of a few positions.
+//! The verdicts of a few positions, and their remoteness.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,45 @@ use crate::game::Position;
 use crate::solver::Observer;
 use crate::space::Stratum;
 
-/// Looks up the verdicts of given positions while their region is solved.
+/// Looks up given positions while their region is solved.
 pub struct Lookup {
-    verdicts: BTreeMap<Position, Option<bool>>,
+    found: BTreeMap<Position, Option<Found>>,
+}
+
+#[derive(Clone, Copy)]
+struct Found {
+    is_p: bool,
+    remoteness: Option<u32>,
 }
 
 impl Lookup {
     /// Will look these positions up.
     pub fn new(positions: impl IntoIterator<Item = Position>) -> Self {
-        Self { verdicts: positions.into_iter().map(|position| (position, None)).collect() }
+        Self { found: positions.into_iter().map(|position| (position, None)).collect() }
     }
 
     /// Whether this is a P-position. `None` when it was not among those asked for or its stratum was not solved.
     #[must_use]
     pub fn is_p(&self, position: &Position) -> Option<bool> {
-        self.verdicts.get(position).copied().flatten()
+        self.found(position).map(|found| found.is_p)
+    }
+
+    /// The remoteness of this position. `None` as for [`is_p`](Self::is_p), and where only verdicts were solved.
+    #[must_use]
+    pub fn remoteness(&self, position: &Position) -> Option<u32> {
+        self.found(position)?.remoteness
+    }
+
+    fn found(&self, position: &Position) -> Option<Found> {
+        self.found.get(position).copied().flatten()
     }
 }
 
 impl Observer for Lookup {
     fn observe(&mut self, stratum: &Stratum<'_>) {
-        for (position, verdict) in &mut self.verdicts {
-            *verdict = verdict.or_else(|| stratum.is_p(position));
+        for (position, found) in &mut self.found {
+            let look = |is_p| Found { is_p, remoteness: stratum.remoteness(position) };
+            *found = found.or_else(|| stratum.is_p(position).map(look));
         }
     }
 }

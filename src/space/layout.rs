@@ -2,39 +2,45 @@
 //!
 //! Write x₁ ≥ x₂ ≥ … ≥ xₙ. Inside a stratum x₁ is implied by the other heaps. Then
 //!
-//! - the **bit axis** is x₂, 32 values a word;
+//! - the **bit axis** is x₂: a cell holds the verdicts of 32 values of it, or the remoteness of one ([`Cell`]);
 //! - the **lane axis** is xₙ, the smallest heap: neighbouring GPU threads and SIMD lanes, contiguous in memory;
 //! - a **block** is (x₃ … xₙ₋₁), its *coordinates*, ranked in lexicographic order.
 //!
 //! All blocks of the same x₃ form a **slab**, contiguous in memory; a move never leads more than one slab down.
-//! Inside a slab words stand word-major: row `w` holds the values 32w ..= 32w + 31 of x₂, for one block after the
-//! other, and in each for all lanes. The rows of a slab start at x₃'s word, as x₂ ≥ x₃. A stratum touches one or
-//! two rows of a slab, so what it touches of neighbouring blocks lies side by side.
+//! Inside a slab cells stand row-major: with verdicts, row `w` holds the values 32w ..= 32w + 31 of x₂, with remoteness
+//! the one value w, for one block after the other, and in each for all lanes. The rows of a slab start at x₃'s, as
+//! x₂ ≥ x₃. A stratum touches few of the rows of a slab, with verdicts one or two, so what it touches of neighbouring
+//! blocks lies side by side.
 //!
 //! For given block and lane, t = total − x₃ − … − xₙ stones are left for x₁ and x₂, and the valid values of x₂ are
 //! max(x₃, t − cap) ..= ⌊t/2⌋, the lane's *window*. Every bit outside the window is zero, and so is at least one
 //! lane on either side of a row. That makes most edges of a stencil cost nothing: along the bit and lane axes, an
-//! unsorted or negative neighbour lands on a zero and drops out of an OR, and ties need no special case, since
-//! the sorted twin of a dropped move is in the stencil too.
+//! unsorted or negative neighbour lands on a zero and drops out of an OR (of a maximum, for remoteness), and ties need
+//! no special case, since the sorted twin of a dropped move is in the stencil too.
+//!
+//! Memory that held an earlier stratum may be used for the next without being cleared, if it was zero before the first
+//! one. As totals rise, windows move up: what an earlier stratum leaves outside the new window is below it, where
+//! x₁ would be above the cap, and no move leads there, as moves make heaps smaller. Above the window, where unsorted
+//! neighbours are, there has been no position yet.
 //!
 //! Games of one and two heaps are solved as three heaps of which the smallest stay empty; with three heaps or
 //! fewer there is one block without coordinates, and the lane itself is x₃.
 
 use super::Region;
+use super::cell::Cell;
 use super::count::binomial;
 use crate::error::{Error, Result};
 
-/// Words of a row come in groups of this many lanes: one AVX2 register, one 32-byte sector of GPU memory.
+/// 32-bit words in a **lane group**, of which every block's part of a row has a whole number: one AVX2 register, one
+/// 32-byte sector of GPU memory. Rows start at multiples of it.
 pub const LANE_GROUP: u32 = 8;
-
-/// Bits a word.
-const WORD: u32 = u32::BITS;
 
 /// How the positions of a region's strata lie in memory; the same for every stratum.
 #[derive(Clone, Debug)]
 pub struct Layout {
     heaps: u32,
     max: u32,
+    cell: Cell,
     /// Coordinates a block: max(0, heaps − 3).
     axes: usize,
     /// `axes` coordinates for each block, largest heap first.
@@ -53,13 +59,13 @@ pub struct Layout {
 pub struct Block<'a> {
     /// x₃ … xₙ₋₁; empty for three heaps or fewer.
     pub coordinates: &'a [u16],
-    /// The index of the word of its first row's lane 0.
+    /// The index of the cell of its first row's lane 0.
     pub base: usize,
-    /// Which word of the bit axis the first row is.
-    pub first_word: u32,
+    /// Which row of the bit axis the first one is: x₃ over the values of x₂ in a row.
+    pub first_row: u32,
     /// The greatest lane: xₙ₋₁, or the cap for three heaps.
     pub last_lane: u32,
-    /// Words from one row of the slab to the next, a multiple of [`LANE_GROUP`]. Of these the block has its lanes and
+    /// Cells from one row of the slab to the next, a whole number of lane groups. Of these the block has its lanes and
     /// at least one zero behind them.
     pub pitch: u32,
 }
@@ -86,13 +92,21 @@ impl Window {
 }
 
 impl Layout {
-    /// The layout for all strata of a region.
+    /// The layout of verdicts for all strata of a region.
     ///
     /// # Errors
     /// [`Error::Memory`] when its tables or one stratum are beyond what offsets can address.
     pub fn new(region: &Region) -> Result<Self> {
+        Self::with_cells(region, Cell::Verdicts)
+    }
+
+    /// The layout of these cells for all strata of a region.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_cells(region: &Region, cell: Cell) -> Result<Self> {
         let (heaps, max) = (region.heaps(), region.max());
-        let size = Size::of(heaps, u64::from(max), u128::from(u32::MAX) * u128::from(LANE_GROUP));
+        let size = Size::of(heaps, u64::from(max), cell, u128::from(u32::MAX) * u128::from(LANE_GROUP));
         let Some(size) =
             size.filter(|size| size.blocks < u128::from(u32::MAX) && coordinate_fits(heaps, max))
         else {
@@ -115,6 +129,7 @@ impl Layout {
         let mut layout = Self {
             heaps,
             max,
+            cell,
             axes,
             coordinates: Vec::with_capacity(size.blocks as usize * axes),
             bases: Vec::with_capacity(size.blocks as usize),
@@ -136,13 +151,13 @@ impl Layout {
         loop {
             self.coordinates.extend_from_slice(&coordinates);
             self.bases.push(slab_start + row_end);
-            row_end += row_width(last_lane(self.heaps, self.max, &coordinates)) / LANE_GROUP;
+            row_end += row_groups(last_lane(self.heaps, self.max, &coordinates), self.cell);
             // The successor in lexicographic order: raise the last coordinate that is below its left neighbour.
             let left = |axis: usize| if axis == 0 { self.max as u16 } else { coordinates[axis - 1] };
             let raised = (0..self.axes).rev().find(|&axis| coordinates[axis] < left(axis));
             if raised.is_none_or(|axis| axis == 0) {
                 self.pitches.push(row_end);
-                slab_start += rows(self.heaps, self.max, floor(&coordinates)) * row_end;
+                slab_start += rows(self.heaps, self.max, floor(&coordinates), self.cell) * row_end;
                 row_end = 0;
             }
             let Some(raised) = raised else { break };
@@ -165,6 +180,12 @@ impl Layout {
         self.max
     }
 
+    /// What its cells hold.
+    #[must_use]
+    pub fn cell(&self) -> Cell {
+        self.cell
+    }
+
     /// Coordinates a block: max(0, heaps − 3).
     #[must_use]
     pub fn axes(&self) -> usize {
@@ -177,10 +198,16 @@ impl Layout {
         self.bases.len()
     }
 
-    /// Words in a slot that holds one stratum, padding included.
+    /// 32-bit words in a slot that holds one stratum, padding included.
     #[must_use]
     pub fn words(&self) -> u64 {
         self.words
+    }
+
+    /// Cells in a slot that holds one stratum, padding included.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.words as usize / LANE_GROUP as usize * self.cell.group() as usize
     }
 
     /// All blocks' coordinates, [`axes`](Self::axes) for each.
@@ -227,10 +254,10 @@ impl Layout {
         let slab = coordinates.first().map_or(0, |&x| usize::from(x));
         Block {
             coordinates,
-            base: self.bases[rank as usize] as usize * LANE_GROUP as usize,
-            first_word: first_word(floor(coordinates)),
+            base: self.bases[rank as usize] as usize * self.cell.group() as usize,
+            first_row: floor(coordinates) / self.cell.row_values(),
             last_lane,
-            pitch: self.pitches[slab] * LANE_GROUP,
+            pitch: self.pitches[slab] * self.cell.group(),
         }
     }
 
@@ -262,11 +289,11 @@ impl Layout {
         self.coordinates.get(rank as usize * self.axes).map_or(0, |&x3| usize::from(x3))
     }
 
-    /// The index of the first word of a slab; for `slab == slabs()`, of the word behind the last.
+    /// The index of the first cell of a slab; for `slab == slabs()`, of the cell behind the last.
     #[must_use]
     pub fn slab_start(&self, slab: usize) -> usize {
-        let group = LANE_GROUP as usize;
-        let end = self.words as usize - group;
+        let group = self.cell.group() as usize;
+        let end = self.cells() - group;
         self.bases.get(self.slab_first_block(slab)).map_or(end, |&base| base as usize * group)
     }
 
@@ -314,10 +341,25 @@ impl Layout {
         (first, (rest / 2).min(self.second_max() as i32))
     }
 
-    /// Appends the ranks of all blocks that have positions in the stratum or had some up to `margin` strata ago,
-    /// in increasing order. A few without any may be among them.
-    pub fn active_blocks(&self, total: u32, margin: u32, out: &mut Vec<u32>) {
-        let search = Search { layout: self, total: total as i32, slack: self.reach() + margin as i32 };
+    /// The lanes of a window that have a position with this value of x₂, first and last; an empty range for none.
+    #[must_use]
+    pub fn lanes(&self, window: &Window, second: i32) -> (i32, i32) {
+        let first = window.first_lane.max(window.rest - self.max as i32 - second);
+        let last = window.last_lane.min(window.rest - 2 * second);
+        (first, if self.lane_is_floor() { last.min(second) } else { last })
+    }
+
+    /// The values of x₂ in a window, first and last; some of them may have no lane.
+    #[must_use]
+    pub fn second_range(&self, window: &Window) -> (i32, i32) {
+        let first = window.floor.max(window.rest - self.max as i32 - window.last_lane);
+        (first, (window.rest / 2).min(self.second_max() as i32))
+    }
+
+    /// Appends the ranks of all blocks that have positions in the stratum, in increasing order. A few without any may
+    /// be among them.
+    pub fn active_blocks(&self, total: u32, out: &mut Vec<u32>) {
+        let search = Search { layout: self, total: total as i32, slack: self.reach() };
         search.extend(0, 0, 0, 0, self.max as i32, out);
     }
 }
@@ -326,7 +368,7 @@ impl Layout {
 struct Search<'a> {
     layout: &'a Layout,
     total: i32,
-    /// The most stones that x₁ and x₂ may hold together, with the margin.
+    /// The most stones that x₁ and x₂ may hold together.
     slack: i32,
 }
 
@@ -370,20 +412,21 @@ fn last_lane(heaps: u32, max: u32, coordinates: &[u16]) -> u32 {
     }
 }
 
-/// A block's words of a row: the lanes and at least one zero, which is also the zero before the next block's lane 0.
+/// A block's words of a row of verdicts: the lanes and at least one zero, which is also the zero before the next block's
+/// lane 0.
 pub(super) fn row_width(last_lane: u32) -> u32 {
-    (last_lane + 2).next_multiple_of(LANE_GROUP)
+    row_groups(last_lane, Cell::Verdicts) * LANE_GROUP
 }
 
-/// The first row of a block: its x₃, a row's least x₂, over 32.
-fn first_word(floor: u32) -> u32 {
-    floor / WORD
+/// A block's lane groups of a row.
+fn row_groups(last_lane: u32, cell: Cell) -> u32 {
+    (last_lane + 2).div_ceil(cell.group())
 }
 
 /// The rows of a block whose x₃ is `floor`.
-fn rows(heaps: u32, max: u32, floor: u32) -> u32 {
+fn rows(heaps: u32, max: u32, floor: u32, cell: Cell) -> u32 {
     let second_max = if heaps == 1 { 0 } else { max };
-    second_max / WORD + 1 - first_word(floor)
+    second_max / cell.row_values() + 1 - floor / cell.row_values()
 }
 
 /// A block's x₃; 0 where blocks have no coordinates.
@@ -419,13 +462,14 @@ struct Size {
 
 impl Size {
     /// `None` when the words are more than `limit`.
-    fn of(heaps: u32, max: u64, limit: u128) -> Option<Self> {
+    fn of(heaps: u32, max: u64, cell: Cell, limit: u128) -> Option<Self> {
         let max = u32::try_from(max).ok()?;
         let axes = axes(heaps) as u64;
         let blocks = binomial(u64::from(max) + axes, axes)?;
         let mut words = 2 * u128::from(LANE_GROUP);
         for (floor, lane, count) in block_shapes(heaps, max) {
-            words += u128::from(rows(heaps, max, floor)) * u128::from(row_width(lane)) * count?;
+            let row_words = row_groups(lane, cell) * LANE_GROUP;
+            words += u128::from(rows(heaps, max, floor, cell)) * u128::from(row_words) * count?;
             if words > limit {
                 return None;
             }
@@ -444,8 +488,8 @@ impl Size {
 /// Bytes for the layout's tables, a list of active blocks, and `slots` strata. `None` when they are more than `limit`
 /// (or more than can be counted).
 #[must_use]
-pub fn layout_bytes(heaps: u32, max: u64, slots: u32, limit: u128) -> Option<u128> {
-    let bytes = Size::of(heaps, max, limit / 4)?.bytes(heaps, max, slots);
+pub fn layout_bytes(heaps: u32, max: u64, cell: Cell, slots: u32, limit: u128) -> Option<u128> {
+    let bytes = Size::of(heaps, max, cell, limit / 4)?.bytes(heaps, max, slots);
     (bytes <= limit).then_some(bytes)
 }
 
@@ -477,6 +521,8 @@ mod tests {
     const SMALL: [(u32, u64); 10] =
         [(1, 70), (2, 40), (3, 33), (3, 0), (4, 20), (4, 35), (5, 9), (6, 6), (8, 3), (10, 2)];
 
+    const CELLS: [Cell; 3] = [Cell::Verdicts, Cell::Remoteness8, Cell::Remoteness16];
+
     fn layout(heaps: u32, max: u64) -> (Region, Layout) {
         let region = Region::new(heaps, max).unwrap();
         let layout = Layout::new(&region).unwrap();
@@ -485,17 +531,28 @@ mod tests {
 
     #[test]
     fn ranks_places_and_predicted_sizes_agree() {
-        for (heaps, max) in SMALL {
-            let (_, layout) = layout(heaps, max);
-            let size = Size::of(heaps, max, u128::MAX).unwrap();
+        for ((heaps, max), cell) in SMALL.into_iter().flat_map(|small| CELLS.map(|cell| (small, cell))) {
+            let layout = Layout::with_cells(&Region::new(heaps, max).unwrap(), cell).unwrap();
+            let size = Size::of(heaps, max, cell, u128::MAX).unwrap();
             assert_eq!(size.blocks, layout.blocks() as u128);
             assert_eq!(size.words, u128::from(layout.words()), "{heaps} heaps ≤ {max}");
+            let mut end = layout.slab_start(0);
             for rank in 0..layout.blocks() as u32 {
                 let block = layout.block(rank);
                 let coordinates = block.coordinates.iter().map(|&x| u32::from(x)).collect::<Vec<_>>();
                 assert_eq!(layout.block_rank(&coordinates), rank);
                 assert!(coordinates.is_sorted_by(|a, b| a >= b));
+                let slab = layout.slab_of(rank);
+                if rank as usize == layout.slab_first_block(slab) {
+                    end = layout.slab_start(slab);
+                }
+                assert_eq!((block.base, block.pitch % cell.group()), (end, 0));
+                end += (block.last_lane + 2).next_multiple_of(cell.group()) as usize;
+                let rows = layout.second_max() / cell.row_values() + 1 - block.first_row;
+                let slab_end = layout.slab_start(slab) + (rows * block.pitch) as usize;
+                assert_eq!(slab_end, layout.slab_start(slab + 1), "{heaps} heaps ≤ {max}");
             }
+            assert_eq!(layout.slab_start(layout.slabs()) + cell.group() as usize, layout.cells());
         }
     }
 
@@ -505,19 +562,25 @@ mod tests {
             let (region, layout) = layout(heaps, max);
             for total in region.strata() {
                 let mut active = Vec::new();
-                layout.active_blocks(total, 0, &mut active);
+                layout.active_blocks(total, &mut active);
                 assert!(active.is_sorted_by(|a, b| a < b));
-                let mut positions = 0;
+                let (mut by_lanes, mut by_rows) = (0, 0);
                 for rank in 0..layout.blocks() as u32 {
                     let window = layout.window(layout.block(rank).coordinates, total, 0);
                     assert!(window.is_empty() || active.contains(&rank), "block {rank} at {total}");
                     for lane in window.first_lane..=window.last_lane {
                         let (first, last) = layout.second_heap(&window, lane);
                         assert!(first <= last, "{heaps} heaps ≤ {max}: empty lane {lane} at {total}");
-                        positions += (last - first + 1) as u64;
+                        by_lanes += (last - first + 1) as u64;
+                    }
+                    let (first, last) = layout.second_range(&window);
+                    for second in first..=last {
+                        let (first, last) = layout.lanes(&window, second);
+                        by_rows += (last - first + 1).max(0) as u64;
                     }
                 }
-                assert_eq!(positions, region.stratum_size(total), "{heaps} heaps ≤ {max}, total {total}");
+                let size = region.stratum_size(total);
+                assert_eq!([by_lanes, by_rows], [size; 2], "{heaps} heaps ≤ {max}, total {total}");
             }
         }
     }
@@ -528,7 +591,7 @@ mod tests {
         let (mut listed, mut needed) = (0, 0);
         for total in region.strata() {
             let mut active = Vec::new();
-            layout.active_blocks(total, 0, &mut active);
+            layout.active_blocks(total, &mut active);
             listed += active.len();
             needed += active
                 .iter()
@@ -540,14 +603,15 @@ mod tests {
 
     #[test]
     fn the_largest_cap_that_fits_is_found() {
-        let five = |cap, limit| layout_bytes(5, cap, 3, limit);
+        let five = |cap, limit| layout_bytes(5, cap, Cell::Verdicts, 3, limit);
         let (fits, needed) = largest_cap_within(400, 1 << 30, five);
         assert_eq!(fits, Some(400));
         let needed = needed.unwrap();
         let (fits, _) = largest_cap_within(400, needed as u64 - 1, five);
         assert_eq!(fits, Some(399));
         assert_eq!(largest_cap_within(400, 10, five), (None, Some(needed)));
-        let (fits, _) = largest_cap_within(1 << 28, 1 << 34, |cap, limit| layout_bytes(4, cap, 2, limit));
+        let four = |cap, limit| layout_bytes(4, cap, Cell::Verdicts, 2, limit);
+        let (fits, _) = largest_cap_within(1 << 28, 1 << 34, four);
         assert!(fits.is_some_and(|cap| (1_000..10_000).contains(&cap)));
     }
 }

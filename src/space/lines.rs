@@ -25,6 +25,7 @@
 #![allow(clippy::inline_always, reason = "kernels compiled for other instruction sets inline it")]
 
 use super::Region;
+use super::cell::Cell;
 use super::layout::{Block, LANE_GROUP, Layout, block_shapes, layout_bytes, row_width};
 use crate::error::Result;
 
@@ -127,7 +128,7 @@ impl LineLayout {
     #[must_use]
     pub fn rows(&self, block: &Block<'_>) -> Strip {
         let stride = i64::from(block.pitch);
-        Strip { origin: block.base as i64 - i64::from(block.first_word) * stride, stride }
+        Strip { origin: block.base as i64 - i64::from(block.first_row) * stride, stride }
     }
 
     /// A block's mirror: the bit axis is [`mirror_top`](Self::mirror_top) − (y₁ + yₙ₋₁).
@@ -152,7 +153,7 @@ impl LineLayout {
     #[must_use]
     pub fn diagonals(&self, rank: u32, block: &Block<'_>) -> Strip {
         // Row w holds the lanes cap − 32w − 31 ..= 2·cap − 64w.
-        let first = i64::from(block.first_word);
+        let first = i64::from(block.first_row);
         let length = i64::from(self.shape().diagonal_length(floor(block)));
         let base = self.bases[rank as usize][1] as i64;
         Strip { origin: base - first * length - i64::from(self.max) + WORD - 1, stride: length + WORD }
@@ -168,6 +169,24 @@ impl LineLayout {
         Strip { origin: base - before, stride }
     }
 
+    /// For each block of one coordinate less, the number of its plane of rest 0, could it be there.
+    #[must_use]
+    pub fn first_planes(&self) -> &[i64] {
+        &self.first_plane
+    }
+
+    /// Where all planes are, in order of their numbers.
+    pub fn plane_strips(&self) -> impl Iterator<Item = Strip> {
+        let blocks = self
+            .reduced
+            .iter()
+            .flat_map(|reduced| (0..reduced.blocks() as u32).map(|rank| (rank, reduced.block(rank))));
+        blocks.flat_map(move |(rank, block)| {
+            let (least, most) = self.shape().rests(floor(&block), block.last_lane);
+            (least..=most).map(move |rest| self.plane(rank, &block, rest))
+        })
+    }
+
     /// Bytes of the line tables of a region, of the tables that address them, and of `slots` strata of verdicts. `None`
     /// when they are more than `limit`.
     #[must_use]
@@ -175,7 +194,7 @@ impl LineLayout {
         let shape = Shape { heaps, max: u32::try_from(max).ok()? };
         let within = |bytes: u128| (bytes <= limit).then_some(bytes);
         // The rows are laid out as one stratum.
-        let layout = layout_bytes(heaps, max, slots + 1, limit)?;
+        let layout = layout_bytes(heaps, max, Cell::Verdicts, slots + 1, limit)?;
         let mut words = [0u128; 2];
         let mut blocks = 0u128;
         for (floor, last_lane, count) in block_shapes(heaps, shape.max) {
@@ -188,7 +207,7 @@ impl LineLayout {
         let (mut planes, mut plane_words) = (0u128, 0u128);
         let mut reduced = 0;
         if heaps >= 4 {
-            reduced = layout_bytes(heaps - 1, max, 0, limit)?;
+            reduced = layout_bytes(heaps - 1, max, Cell::Verdicts, 0, limit)?;
             for (floor, last_lane, count) in block_shapes(heaps - 1, shape.max) {
                 let (least, most) = shape.rests(floor, last_lane);
                 // And one more number for each reduced block.
@@ -322,10 +341,14 @@ mod tests {
         {
             let layout = Layout::new(&Region::new(heaps, max).unwrap()).unwrap();
             let lines = LineLayout::new(&layout).unwrap();
-            let reduced = if heaps >= 4 { layout_bytes(heaps - 1, max, 0, u128::MAX).unwrap() } else { 0 };
+            let reduced = if heaps >= 4 {
+                layout_bytes(heaps - 1, max, Cell::Verdicts, 0, u128::MAX).unwrap()
+            } else {
+                0
+            };
             let offsets = 16 * lines.bases.len() + 8 * (lines.planes.len() + lines.first_plane.len());
             // The rows are one slot of the layout.
-            let without_slot = layout_bytes(heaps, max, 0, u128::MAX).unwrap();
+            let without_slot = layout_bytes(heaps, max, Cell::Verdicts, 0, u128::MAX).unwrap();
             let tables = 4 * u128::from(lines.words.iter().sum::<u64>());
             let unused = lines.words.iter().filter(|&&words| words == 0).count() as u128;
             let padding = unused * 8 * u128::from(lines.shape().pad());

@@ -4,17 +4,21 @@
 //! and lists ([`Region::rank`]), and the dense layout of the kernels ([`Layout`]), between which [`Stratum`]
 //! converts.
 
+mod cell;
 mod count;
 mod layout;
+mod length;
 mod lines;
 mod order;
 mod region;
 mod stencil;
 mod stratum;
 
+pub use cell::{Cell, Cells, Key};
 pub use count::count_tuples;
 pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
+pub use length::{remoteness_bound, remoteness_cell};
 pub use lines::{LineLayout, Strip, TABLES};
 pub use region::Region;
 pub use stencil::{Shift, Stencil, Term, TouchMask};
-pub use stratum::{Row, Stratum};
+pub use stratum::{Row, Run, Stratum};

@@ -1,16 +1,23 @@
-//! One solved stratum, as observers read it.
+//! One solved stratum, as observers read it: its verdicts, or its remoteness.
+//!
+//! Two walks visit every position once, on all threads: [`fold_rows`](Stratum::fold_rows) along x₂, in which verdicts
+//! lie 32 to a word, and [`fold_runs`](Stratum::fold_runs) along the smallest heap, in which remoteness lies
+//! contiguous.
 
 use rayon::prelude::*;
 
-use super::{Layout, Window};
+use super::{Cell, Cells, Key, Layout, Window};
 use crate::game::Position;
 
-/// Blocks whose rows are visited one after another on one thread, at least.
-const BLOCKS_PER_PART: usize = 512;
+/// Positions, about, that are visited one after another on one thread.
+const POSITIONS_PER_PART: u64 = 1 << 17;
 /// Parts that a stratum is cut into for each thread, at most.
 const PARTS_PER_THREAD: usize = 4;
 
-/// The verdicts of one stratum in the layout of the kernels, with what is needed to read them.
+/// Blocks visited so at most.
+const BLOCKS_PER_PART: u64 = 512;
+
+/// The verdicts or the remoteness of one stratum in the layout of the kernels, with what is needed to read them.
 #[derive(Clone, Copy)]
 pub struct Stratum<'a> {
     /// The total of all its positions.
@@ -22,8 +29,8 @@ pub struct Stratum<'a> {
     /// How many of them are P-positions.
     pub p_positions: u64,
     layout: &'a Layout,
-    /// [`Layout::words`] words; those outside the windows of this stratum may hold anything.
-    words: &'a [u32],
+    /// [`Layout::cells`] cells; what lies outside the windows of this stratum may hold anything.
+    cells: Cells<'a>,
 }
 
 /// All positions of a stratum that agree in every heap but the two largest.
@@ -39,8 +46,8 @@ pub struct Row<'a> {
     /// The last value of x₂.
     pub last: u32,
     heaps: usize,
-    words: &'a [u32],
-    /// Index of the word for x₂ = 0 … 31, could it be read.
+    cells: Cells<'a>,
+    /// Index of the cell for x₂ = 0, could it be read.
     origin: isize,
     pitch: usize,
 }
@@ -49,7 +56,40 @@ impl Row<'_> {
     /// The verdicts (1 = P) for x₂ = 32·`word` … 32·`word` + 31, zero outside `first ..= last`.
     #[must_use]
     pub fn word(&self, word: u32) -> u32 {
-        self.words[(self.origin + (word as usize * self.pitch) as isize) as usize] & self.valid(word)
+        let valid = self.valid(word);
+        match self.cells {
+            Cells::Verdicts(words) => words[self.index(word)] & valid,
+            Cells::Remoteness8(keys) => self.gather(keys, word, valid),
+            Cells::Remoteness16(keys) => self.gather(keys, word, valid),
+        }
+    }
+
+    /// The verdicts of one word, from keys.
+    fn gather<K: Key>(&self, keys: &[K], word: u32, valid: u32) -> u32 {
+        let (mut bits, mut left) = (0, valid);
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            bits |= u32::from(keys[self.index(32 * word + bit)].is_p()) << bit;
+            left &= left - 1;
+        }
+        bits
+    }
+
+    /// The remoteness of the position with this x₂, which must be in `first ..= last`. `None` where the stratum holds
+    /// verdicts only.
+    #[must_use]
+    pub fn remoteness(&self, second: u32) -> Option<u32> {
+        let index = self.index(second);
+        match self.cells {
+            Cells::Verdicts(_) => None,
+            Cells::Remoteness8(keys) => Some(keys[index].remoteness()),
+            Cells::Remoteness16(keys) => Some(keys[index].remoteness()),
+        }
+    }
+
+    /// The index of the cell of this row on the bit axis.
+    fn index(&self, row: u32) -> usize {
+        (self.origin + (row as usize * self.pitch) as isize) as usize
     }
 
     /// Which bits of word `word` are positions of the row.
@@ -88,12 +128,71 @@ impl Row<'_> {
     }
 }
 
-impl<'a> Stratum<'a> {
-    /// A solved stratum. `words` are in the order of `layout`, bits outside the stratum's windows are ignored.
+/// All positions of a stratum that agree in every heap but the largest and the smallest.
+pub struct Run<'a, K> {
+    /// x₃ … xₙ₋₁, largest first; empty for three heaps or fewer.
+    pub coordinates: &'a [u16],
+    /// x₂ (0 in a game of one heap).
+    pub second: u32,
+    /// The stones in the largest and the smallest heap together.
+    pub rest: u32,
+    /// The first value of xₙ, the smallest heap (0 where one or two heaps leave no such heap).
+    pub first_lane: u32,
+    /// The remoteness of each position, by xₙ from `first_lane` on.
+    pub keys: &'a [K],
+    heaps: usize,
+}
+
+impl<K> Run<'_, K> {
+    /// Heap sizes of the position at place `index` of the run, largest first.
+    pub fn sizes(&self, index: usize) -> impl Iterator<Item = u32> {
+        let lane = self.first_lane + index as u32;
+        let middle = self.coordinates.iter().map(|&x| u32::from(x));
+        [self.rest - lane, self.second].into_iter().chain(middle).chain([lane]).take(self.heaps)
+    }
+
+    /// The position at place `index` of the run.
     #[must_use]
-    pub fn new(layout: &'a Layout, words: &'a [u32], total: u32, forbidden: bool, counts: [u64; 2]) -> Self {
+    pub fn position(&self, index: usize) -> Position {
+        Position::new(self.sizes(index).collect())
+    }
+}
+
+impl<'a> Stratum<'a> {
+    /// A solved stratum. `cells` are those of `layout`, in its order; what lies outside the stratum's windows is
+    /// ignored. `counts` are those of positions and of P-positions.
+    #[must_use]
+    pub fn new(
+        layout: &'a Layout,
+        cells: impl Into<Cells<'a>>,
+        total: u32,
+        forbidden: bool,
+        counts: [u64; 2],
+    ) -> Self {
         let [positions, p_positions] = counts;
-        Self { total, forbidden, positions, p_positions, layout, words }
+        Self { total, forbidden, positions, p_positions, layout, cells: cells.into() }
+    }
+
+    /// What its cells hold.
+    #[must_use]
+    pub fn cell(&self) -> Cell {
+        self.layout.cell()
+    }
+
+    /// The layout that its cells lie in.
+    #[must_use]
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
+    /// Its cells, if they are such keys.
+    fn keys<K: Key>(&self) -> Option<&'a [K]> {
+        let keys = match self.cells {
+            Cells::Verdicts(_) => return None,
+            Cells::Remoteness8(keys) => bytemuck::try_cast_slice(keys),
+            Cells::Remoteness16(keys) => bytemuck::try_cast_slice(keys),
+        };
+        keys.ok().filter(|_| K::CELL == self.cell())
     }
 
     /// Visits every row once, on all threads of the pool it is called in: each part of the stratum starts with
@@ -103,20 +202,65 @@ impl<'a> Stratum<'a> {
         new: impl Fn() -> T + Sync,
         visit: impl Fn(&mut T, &Row<'_>) + Sync,
     ) -> Vec<T> {
+        self.fold_blocks(new, |value, rank, window| {
+            for lane in window.first_lane..=window.last_lane {
+                visit(value, &self.row(rank, window, lane));
+            }
+        })
+    }
+
+    /// Visits every run once, as [`fold_rows`](Self::fold_rows) does rows. No parts at all where the cells are no
+    /// such keys.
+    pub fn fold_runs<K: Key, T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync,
+        visit: impl Fn(&mut T, &Run<'_, K>) + Sync,
+    ) -> Vec<T> {
+        let Some(keys) = self.keys::<K>() else { return Vec::new() };
+        self.fold_blocks(new, |value, rank, window| {
+            let block = self.layout.block(rank);
+            let (first, last) = self.layout.second_range(window);
+            for second in first..=last {
+                let (first_lane, last_lane) = self.layout.lanes(window, second);
+                if first_lane > last_lane {
+                    continue;
+                }
+                let row = (second as u32 - block.first_row) as usize * block.pitch as usize;
+                let start = block.base + row;
+                let run = Run {
+                    coordinates: block.coordinates,
+                    second: second as u32,
+                    rest: (window.rest - second) as u32,
+                    first_lane: first_lane as u32,
+                    keys: &keys[start + first_lane as usize..=start + last_lane as usize],
+                    heaps: self.layout.heaps() as usize,
+                };
+                visit(value, &run);
+            }
+        })
+    }
+
+    /// Visits every block that has positions, with its window.
+    fn fold_blocks<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync,
+        visit: impl Fn(&mut T, u32, &Window) + Sync,
+    ) -> Vec<T> {
         let mut active = Vec::new();
-        self.layout.active_blocks(self.total, 0, &mut active);
+        self.layout.active_blocks(self.total, &mut active);
         let fold = |blocks: &[u32]| {
             let mut value = new();
             for &rank in blocks {
                 let window = self.layout.window(self.layout.block(rank).coordinates, self.total, 0);
-                for lane in window.first_lane..=window.last_lane {
-                    visit(&mut value, &self.row(rank, &window, lane));
+                if !window.is_empty() {
+                    visit(&mut value, rank, &window);
                 }
             }
             value
         };
-        let parts = Self::parts(rayon::current_num_threads());
-        active.par_chunks(BLOCKS_PER_PART.max(active.len().div_ceil(parts))).map(fold).collect()
+        let blocks = active.len() as u64 * POSITIONS_PER_PART / self.positions.max(1);
+        let least = active.len().div_ceil(Self::parts(rayon::current_num_threads()));
+        active.par_chunks((blocks.clamp(1, BLOCKS_PER_PART) as usize).max(least)).map(fold).collect()
     }
 
     /// Into how many parts [`fold_rows`](Self::fold_rows) cuts a stratum at most, on this many threads.
@@ -135,15 +279,14 @@ impl<'a> Stratum<'a> {
             first: first as u32,
             last: last as u32,
             heaps: self.layout.heaps() as usize,
-            words: self.words,
-            origin: (block.base + lane as usize) as isize - (block.first_word * block.pitch) as isize,
+            cells: self.cells,
+            origin: (block.base + lane as usize) as isize - (block.first_row * block.pitch) as isize,
             pitch: block.pitch as usize,
         }
     }
 
-    /// Whether a position of this stratum is a P-position. `None` when it is not in the stratum.
-    #[must_use]
-    pub fn is_p(&self, position: &Position) -> Option<bool> {
+    /// The row that a position of this stratum is in, and its x₂. `None` when it is not in the stratum.
+    fn locate(&self, position: &Position) -> Option<(Row<'a>, u32)> {
         let sizes = position.sizes();
         let heaps = self.layout.heaps() as usize;
         let inside = sizes.len() == heaps && position.largest() <= self.layout.max();
@@ -155,8 +298,22 @@ impl<'a> Stratum<'a> {
         let second = if heaps >= 2 { sizes[heaps - 2] } else { 0 };
         let rank = self.layout.block_rank(&coordinates);
         let window = self.layout.window(self.layout.block(rank).coordinates, self.total, 0);
-        let row = self.row(rank, &window, lane as i32);
+        Some((self.row(rank, &window, lane as i32), second))
+    }
+
+    /// Whether a position of this stratum is a P-position. `None` when it is not in the stratum.
+    #[must_use]
+    pub fn is_p(&self, position: &Position) -> Option<bool> {
+        let (row, second) = self.locate(position)?;
         Some(row.word(second / 32) >> (second % 32) & 1 == 1)
+    }
+
+    /// The remoteness of a position of this stratum. `None` when it is not in the stratum, or verdicts are all that
+    /// the stratum holds.
+    #[must_use]
+    pub fn remoteness(&self, position: &Position) -> Option<u32> {
+        let (row, second) = self.locate(position)?;
+        row.remoteness(second)
     }
 
     /// The verdicts in canonical order: ⌈positions/8⌉ bytes, bit `i` of the stratum at byte i/8, least significant
@@ -164,18 +321,52 @@ impl<'a> Stratum<'a> {
     #[must_use]
     pub fn canonical_bitmap(&self) -> Vec<u8> {
         let mut bits = BitString::with_capacity(self.positions);
-        let heap_cap = self.layout.max() as i32;
-        let last_lane = if self.layout.heaps() >= 3 { heap_cap } else { 0 };
-        for lane in 0..=last_lane {
-            self.append_blocks(self.layout.axes(), 0, lane, lane, lane, &mut bits);
-        }
+        self.for_each_row(&mut |row| {
+            for word in row.word_range() {
+                let start = row.first.max(word * 32);
+                let count = (row.last + 1).min(word * 32 + 32) - start;
+                bits.append(row.word(word) >> (start % 32), count);
+            }
+        });
         debug_assert_eq!(bits.length, self.positions);
         bits.bytes
     }
 
-    /// Appends all rows with this lane and these smallest coordinates. `axis` coordinates are still to be chosen, the
+    /// The remoteness of every position in canonical order. `None` where the stratum holds verdicts only.
+    #[must_use]
+    pub fn canonical_remoteness(&self) -> Option<Vec<u16>> {
+        if self.cell() == Cell::Verdicts {
+            return None;
+        }
+        let mut values = Vec::with_capacity(self.positions as usize);
+        self.for_each_row(&mut |row| {
+            values
+                .extend((row.first..=row.last).filter_map(|second| row.remoteness(second)).map(|r| r as u16));
+        });
+        debug_assert_eq!(values.len() as u64, self.positions);
+        Some(values)
+    }
+
+    /// Visits every row in canonical order.
+    fn for_each_row(&self, visit: &mut impl FnMut(&Row<'_>)) {
+        let heap_cap = self.layout.max() as i32;
+        let last_lane = if self.layout.heaps() >= 3 { heap_cap } else { 0 };
+        for lane in 0..=last_lane {
+            self.for_each_row_of(self.layout.axes(), 0, lane, lane, lane, visit);
+        }
+    }
+
+    /// Visits all rows with this lane and these smallest coordinates. `axis` coordinates are still to be chosen, the
     /// smallest of them at least `least`; `rank` and `sum` (lane included) are those of the chosen.
-    fn append_blocks(&self, axis: usize, rank: u32, sum: i32, least: i32, lane: i32, bits: &mut BitString) {
+    fn for_each_row_of(
+        &self,
+        axis: usize,
+        rank: u32,
+        sum: i32,
+        least: i32,
+        lane: i32,
+        visit: &mut impl FnMut(&Row<'_>),
+    ) {
         let total = self.total as i32;
         // All larger heaps are at least `least`, and at most the cap.
         if sum + (axis as i32 + 2) * least > total && self.layout.heaps() >= 3 {
@@ -184,12 +375,7 @@ impl<'a> Stratum<'a> {
         if axis == 0 {
             let window = self.layout.window(self.layout.block(rank).coordinates, self.total, 0);
             if (window.first_lane..=window.last_lane).contains(&lane) {
-                let row = self.row(rank, &window, lane);
-                for word in row.word_range() {
-                    let start = row.first.max(word * 32);
-                    let count = (row.last + 1).min(word * 32 + 32) - start;
-                    bits.append(row.word(word) >> (start % 32), count);
-                }
+                visit(&self.row(rank, &window, lane));
             }
             return;
         }
@@ -199,7 +385,7 @@ impl<'a> Stratum<'a> {
         }
         for x in least..=cap.min(total - sum) {
             let rank = rank + self.layout.rank_terms()[axis - 1][x as usize];
-            self.append_blocks(axis - 1, rank, sum + x, x, lane, bits);
+            self.for_each_row_of(axis - 1, rank, sum + x, x, lane, visit);
         }
     }
 }

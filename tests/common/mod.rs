@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use nimstrata::game::{ForbiddenTotals, Ruleset, Take};
+use std::ops::ControlFlow;
+
+use nimstrata::backend::Backend;
 use nimstrata::oracle;
 use nimstrata::space::{Region, Stratum};
 use proptest::prelude::*;
@@ -124,4 +127,29 @@ pub fn canonical(stratum: &Stratum<'_>) -> Vec<u8> {
     assert_eq!(ones, stratum.p_positions, "the count of stratum {}", stratum.total);
     assert_eq!(bitmap.len() as u64, stratum.positions.div_ceil(8));
     bitmap
+}
+
+/// The oracle's remoteness of every stratum, in canonical order.
+pub fn oracle_remoteness(case: &Case) -> Vec<Vec<u16>> {
+    let solved = oracle::remoteness(&case.rules, &case.region);
+    let stratum = |total| case.region.stratum(total).map(|position| solved[&position] as u16).collect();
+    case.region.strata().map(stratum).collect()
+}
+
+/// The remoteness of every stratum that a backend finds, in canonical order, checked against its counts and bits.
+pub fn solve_remoteness(backend: &mut dyn Backend) -> Vec<Vec<u16>> {
+    let mut solved = Vec::new();
+    backend
+        .run(true, &mut |stratum| {
+            let values = stratum.canonical_remoteness().expect("the backend solves remoteness");
+            let mut bitmap = vec![0u8; values.len().div_ceil(8)];
+            for (index, value) in values.iter().enumerate() {
+                bitmap[index / 8] |= u8::from(value % 2 == 0) << (index % 8);
+            }
+            assert_eq!(canonical(stratum), bitmap, "the verdicts of stratum {}", stratum.total);
+            solved.push(values);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    solved
 }
