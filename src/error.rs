@@ -106,10 +106,10 @@ pub enum Error {
         known: Vec<&'static str>,
     },
     /// A claim does not hold where it was checked.
-    #[error("{what}")]
+    #[error("violated: {claims}")]
     Violated {
         /// Which claims, and on how many of their regions.
-        what: String,
+        claims: String,
     },
     /// A claim that says nothing about the game asked for.
     #[error("{claim} cannot be checked so: {reason}")]

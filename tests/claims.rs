@@ -95,11 +95,16 @@ fn where_nothing_can_move_the_two_heap_rule_fails_at_once() {
 fn unknown_claims_and_games_that_do_not_fit_are_refused() {
     let message = claims::find("fts-5").map(|_| ()).unwrap_err().to_string();
     assert!(
-        message.starts_with("no claim is called \"fts-5\"; did you mean fts-2, fts-3 or fts-4? check --list shows all"),
+        message.starts_with(
+            "no claim is called \"fts-5\"; did you mean fts-2, fts-3 or fts-4? check --list shows all"
+        ),
         "{message}"
     );
     let message = claims::find("goldbach").map(|_| ()).unwrap_err().to_string();
-    assert!(message.starts_with("no claim is called \"goldbach\"; there are: nim-bouton, nim-misere"), "{message}");
+    assert!(
+        message.starts_with("no claim is called \"goldbach\"; there are: nim-bouton, nim-misere"),
+        "{message}"
+    );
     let with_d = Overrides { d: Some(3), ..Overrides::default() };
     let message = claims::find("nim-bouton").unwrap().cases(&with_d).unwrap_err().to_string();
     assert!(message.contains("leave --d out"), "{message}");

@@ -87,7 +87,10 @@ impl Report {
         lines.add("P-positions", of_all(self.p_positions));
         if let Some(forbid) = &self.forbid {
             let others = self.p_positions - self.p_forbidden;
-            lines.add("  P₀", format!("{} at totals {forbid}, where no move arrives", of_all(self.p_forbidden)));
+            lines.add(
+                "  P₀",
+                format!("{} at totals {forbid}, where no move arrives", of_all(self.p_forbidden)),
+            );
             lines.add("  P₁", format!("{} at all other totals", of_all(others)));
         }
     }

@@ -179,7 +179,12 @@ fn add_not_closed(wrong: &mut Contradictions, words: &[WordCount]) {
     for sum in winning {
         let difference = |a: &[u32]| a.iter().zip(sum).map(|(a, sum)| a ^ sum).collect::<Vec<_>>();
         if let Some(a) = losing().find(|a| known.contains(difference(a).as_slice())) {
-            wrong.0.push(format!("{} + {} = {}, which does not lose", text(a), text(&difference(a)), text(sum)));
+            wrong.0.push(format!(
+                "{} + {} = {}, which does not lose",
+                text(a),
+                text(&difference(a)),
+                text(sum)
+            ));
         }
     }
     if known.is_empty() {

@@ -30,6 +30,18 @@ pub enum Status {
     Conjecture,
 }
 
+impl Status {
+    /// The status in a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Proved => "proved",
+            Self::Observed => "observed",
+            Self::Conjecture => "conjecture",
+        }
+    }
+}
+
 /// A claim with the regions on which it is checked by default.
 #[derive(Clone, Copy)]
 pub struct Claim {
