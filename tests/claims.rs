@@ -23,7 +23,7 @@ fn holds_by_default(name: &str) {
 
 /// The only outcome of a claim that is refuted.
 fn refuted(name: &str, heaps: Option<u32>, max: u64, d: Option<u64>) -> Outcome {
-    let mut outcomes = check(name, Overrides { heaps, max: Some(max), d });
+    let mut outcomes = check(name, Overrides { heaps, max: Some(max), d, ..Overrides::default() });
     let outcome = outcomes.remove(0);
     assert!(!outcome.holds && outcome.violations > 0, "{outcome:?}");
     outcome
@@ -95,7 +95,14 @@ fn where_nothing_can_move_the_two_heap_rule_fails_at_once() {
 fn unknown_claims_and_games_that_do_not_fit_are_refused() {
     let message = claims::find("fts-5").map(|_| ()).unwrap_err().to_string();
     assert!(
-        message.starts_with("no claim is called \"fts-5\"; there are: nim-bouton, nim-misere"),
+        message.starts_with(
+            "no claim is called \"fts-5\"; did you mean fts-2, fts-3 or fts-4? check --list shows all"
+        ),
+        "{message}"
+    );
+    let message = claims::find("goldbach").map(|_| ()).unwrap_err().to_string();
+    assert!(
+        message.starts_with("no claim is called \"goldbach\"; there are: nim-bouton, nim-misere"),
         "{message}"
     );
     let with_d = Overrides { d: Some(3), ..Overrides::default() };
