@@ -1,6 +1,6 @@
 //! The verdicts of a few positions, and their remoteness.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::game::Position;
 use crate::solver::Observer;
@@ -8,7 +8,8 @@ use crate::space::Stratum;
 
 /// Looks up given positions while their region is solved.
 pub struct Lookup {
-    found: BTreeMap<Position, Option<Found>>,
+    /// By total, so that a stratum does not go through those of all others.
+    strata: HashMap<u64, BTreeMap<Position, Option<Found>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -20,7 +21,11 @@ struct Found {
 impl Lookup {
     /// Will look these positions up.
     pub fn new(positions: impl IntoIterator<Item = Position>) -> Self {
-        Self { found: positions.into_iter().map(|position| (position, None)).collect() }
+        let mut strata: HashMap<u64, BTreeMap<_, _>> = HashMap::new();
+        for position in positions {
+            strata.entry(position.total()).or_default().insert(position, None);
+        }
+        Self { strata }
     }
 
     /// Whether this is a P-position. `None` when it was not among those asked for or its stratum was not solved.
@@ -36,13 +41,13 @@ impl Lookup {
     }
 
     fn found(&self, position: &Position) -> Option<Found> {
-        self.found.get(position).copied().flatten()
+        self.strata.get(&position.total())?.get(position).copied().flatten()
     }
 }
 
 impl Observer for Lookup {
     fn observe(&mut self, stratum: &Stratum<'_>) {
-        for (position, found) in &mut self.found {
+        for (position, found) in self.strata.get_mut(&u64::from(stratum.total)).into_iter().flatten() {
             let look = |is_p| Found { is_p, remoteness: stratum.remoteness(position) };
             *found = found.or_else(|| stratum.is_p(position).map(look));
         }
