@@ -130,7 +130,7 @@ impl Solver {
             // A device that computes on the CPU takes its memory from the same place.
             check(if context.summary.software { Place::SoftwareGpu } else { Place::Gpu })?;
             let (adapter, software) = (context.summary.name.clone(), context.summary.software);
-            Ok((kernel.on_gpu(Arc::new(context), rules, region)?, Some(adapter), software))
+            Ok((kernel.on_gpu(cell, Arc::new(context), rules, region)?, Some(adapter), software))
         });
         let (backend, adapter, software) = match on_device {
             Some(Ok(device)) => device,
@@ -265,15 +265,19 @@ impl Kernel {
 
     fn on_gpu(
         self,
+        cell: Cell,
         context: Arc<gpu::Context>,
         rules: &Ruleset,
         region: &Region,
     ) -> Result<Box<dyn Backend + Send>> {
-        match self {
-            Self::TakeOne => Ok(Box::new(gpu::take_one::TakeOne::new(context, rules, region)?)),
-            Self::Remoteness => Err(Error::NoKernel { what: format!("the remoteness of {rules} on a GPU") }),
-            Self::Sieve => Ok(Box::new(gpu::sieve::Sieve::new(context, rules, region)?)),
-        }
+        Ok(match (self, cell) {
+            (Self::TakeOne, _) => Box::new(gpu::take_one::TakeOne::new(context, rules, region)?),
+            (Self::Sieve, _) => Box::new(gpu::sieve::Sieve::new(context, rules, region)?),
+            (_, Cell::Remoteness8) => {
+                Box::new(gpu::remoteness::Remoteness::<u8>::new(context, rules, region)?)
+            }
+            _ => Box::new(gpu::remoteness::Remoteness::<u16>::new(context, rules, region)?),
+        })
     }
 
     /// Bytes of this machine's memory for a region with this cap; `None` when they are more than `limit`.

@@ -11,12 +11,13 @@ use std::sync::{Arc, LazyLock};
 use nimstrata::backend::Backend;
 use nimstrata::cpu;
 use nimstrata::game::{Ruleset, Take};
+use nimstrata::gpu::remoteness::Remoteness;
 use nimstrata::gpu::sieve::Sieve;
 use nimstrata::gpu::take_one::TakeOne;
 use nimstrata::gpu::{Choice, Context, Limits};
 use nimstrata::observe::Digest;
 use nimstrata::solver::Observer;
-use nimstrata::space::{Region, Stratum};
+use nimstrata::space::{Cell, Region, Stratum, remoteness_cell};
 use proptest::prelude::*;
 
 /// The one device that all tests share, or `None`, with a word of it, where `NIMSTRATA_NO_GPU` is set.
@@ -75,6 +76,20 @@ proptest! {
     }
 
     #[test]
+    fn remoteness_shader_agrees_with_the_oracle(case in common::take_one_case(), limits in limits()) {
+        if let Some(context) = device() {
+            let expected = common::oracle_remoteness(&case);
+            let (rules, region) = (&case.rules, &case.region);
+            let mut eight = Remoteness::<u8>::with_limits(context.clone(), rules, region, limits).unwrap();
+            for _ in 0..2 {
+                prop_assert_eq!(&common::solve_remoteness(&mut eight), &expected);
+            }
+            let mut sixteen = Remoteness::<u16>::with_limits(context, rules, region, limits).unwrap();
+            prop_assert_eq!(common::solve_remoteness(&mut sixteen), expected);
+        }
+    }
+
+    #[test]
     fn sieve_shader_agrees_with_the_oracle(case in common::single_heap_case(), limits in limits()) {
         if let Some(context) = device() {
             let kernel = Sieve::with_limits(context, &case.rules, &case.region, limits).unwrap();
@@ -96,26 +111,67 @@ fn digest(kernel: &mut dyn Backend) -> (String, u64) {
     (digest.hex(), p_positions)
 }
 
-/// Solves a region on both backends, compares digests and counts, and the counts of a run without reading bits back.
+/// Solves a region on both backends and compares digests and counts.
 fn same_on_both_backends(rules: &Ruleset, max: u64) {
     let Some(context) = device() else { return };
     let region = Region::new(rules.heaps, max).unwrap();
-    let (mut twin, mut shader): (Box<dyn Backend>, Box<dyn Backend>) = if rules.take == Take::One {
+    let (twin, shader): (Box<dyn Backend>, Box<dyn Backend>) = if rules.take == Take::One {
         let shader = TakeOne::new(context, rules, &region).unwrap();
         (Box::new(cpu::take_one::TakeOne::new(rules, &region).unwrap()), Box::new(shader))
     } else {
         let shader = Sieve::new(context, rules, &region).unwrap();
         (Box::new(cpu::sieve::Sieve::new(rules, &region).unwrap()), Box::new(shader))
     };
+    same(twin, shader, &format!("{rules} ≤ {max}"));
+}
+
+/// The same for remoteness, in keys of the width that the region needs.
+fn same_remoteness_on_both_backends(rules: &Ruleset, max: u64) {
+    let Some(context) = device() else { return };
+    let region = Region::new(rules.heaps, max).unwrap();
+    let (twin, shader): (Box<dyn Backend>, Box<dyn Backend>) =
+        if remoteness_cell(rules, max, u64::MAX) == Some(Cell::Remoteness8) {
+            let shader = Remoteness::<u8>::new(context, rules, &region).unwrap();
+            (Box::new(cpu::remoteness::Remoteness::<u8>::new(rules, &region).unwrap()), Box::new(shader))
+        } else {
+            let shader = Remoteness::<u16>::new(context, rules, &region).unwrap();
+            (Box::new(cpu::remoteness::Remoteness::<u16>::new(rules, &region).unwrap()), Box::new(shader))
+        };
+    same(twin, shader, &format!("remoteness of {rules} ≤ {max}"));
+}
+
+/// Compares digests and counts of two backends, and the counts of a run of the second without reading bits back.
+fn same(mut twin: Box<dyn Backend>, mut shader: Box<dyn Backend>, what: &str) {
     let expected = digest(&mut *twin);
-    assert_eq!(digest(&mut *shader), expected, "{rules} ≤ {max}");
+    assert_eq!(digest(&mut *shader), expected, "{what}");
     let mut p_positions = 0;
     let mut visit = |stratum: &Stratum<'_>| {
         p_positions += stratum.p_positions;
         ControlFlow::Continue(())
     };
     shader.run(false, &mut visit).unwrap();
-    assert_eq!(p_positions, expected.1, "{rules} ≤ {max}, counted");
+    assert_eq!(p_positions, expected.1, "{what}, counted");
+}
+
+#[test]
+fn both_backends_agree_on_the_remoteness_of_four_heaps_to_60() {
+    same_remoteness_on_both_backends(&Ruleset::exact_slow(4, 3).unwrap(), 60);
+}
+
+#[test]
+fn both_backends_agree_on_the_remoteness_of_five_heaps_to_30() {
+    same_remoteness_on_both_backends(&Ruleset::bounded_moore(5, 2).unwrap(), 30);
+}
+
+#[test]
+fn both_backends_agree_on_the_remoteness_of_six_heaps_misere_to_18() {
+    same_remoteness_on_both_backends(&Ruleset::exact_slow(6, 5).unwrap().with_misere(true), 18);
+}
+
+#[test]
+fn both_backends_agree_on_remoteness_beyond_eight_bits() {
+    same_remoteness_on_both_backends(&Ruleset::bounded_moore(3, 2).unwrap().with_misere(true), 120);
+    same_remoteness_on_both_backends(&Ruleset::exact_slow(4, 2).unwrap(), 140);
 }
 
 #[test]

@@ -3,11 +3,19 @@
 use std::mem::{offset_of, size_of};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use nimstrata::gpu::params::{Deal, SieveRegion, SieveStep, TakeOneRegion, TakeOneStep};
-use nimstrata::gpu::{sieve, take_one};
+use nimstrata::gpu::params::{Deal, SieveRegion, SieveStep, StencilRegion, StencilStep};
+use nimstrata::gpu::{remoteness, sieve, take_one};
 
 /// The shipped shaders by file name, with what the kernels include of them.
-const SHADERS: [(&str, &str); 2] = [("sieve.wgsl", sieve::SHADER), ("take_one.wgsl", take_one::SHADER)];
+const SHADERS: [(&str, &str); 4] = [
+    ("remoteness.wgsl", remoteness::SHADER_16),
+    ("remoteness.wgsl", remoteness::SHADER_8),
+    ("sieve.wgsl", sieve::SHADER),
+    ("take_one.wgsl", take_one::SHADER),
+];
+
+/// Files that are parts of others.
+const PARTS: [&str; 1] = ["stencil.wgsl"];
 
 fn parse(name: &str, source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source)
@@ -21,8 +29,11 @@ fn every_shader_is_valid_and_known_here() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect::<Vec<_>>();
+    files.retain(|file| !PARTS.contains(&file.as_str()));
     files.sort();
-    assert_eq!(files, SHADERS.map(|(name, _)| name), "shaders that no test knows");
+    let mut known = SHADERS.map(|(name, _)| name).to_vec();
+    known.dedup();
+    assert_eq!(files, known, "shaders that no test knows");
     for (name, source) in SHADERS {
         let module = parse(name, source);
         // No capability beyond what every adapter has.
@@ -67,30 +78,32 @@ fn every_shader_takes_the_same_deal() {
 }
 
 #[test]
-fn host_structs_lie_like_those_of_the_take_one_shader() {
-    assert_same_layout!(
-        take_one::SHADER,
-        "Region",
-        TakeOneRegion,
-        [cap, second_max, last_lane, slots, unshifted_end, either_end, shifted_end, padding]
-    );
-    assert_same_layout!(
-        take_one::SHADER,
-        "Step",
-        TakeOneStep,
-        [
-            deal,
-            total,
-            block_origin,
-            own_origin,
-            lower_origin,
-            slot,
-            least_nonempty,
-            first_word,
-            last_word,
-            sources,
-        ]
-    );
+fn host_structs_lie_like_those_of_the_take_one_shaders() {
+    for shader in [take_one::SHADER, remoteness::SHADER_8, remoteness::SHADER_16] {
+        assert_same_layout!(
+            shader,
+            "Region",
+            StencilRegion,
+            [cap, second_max, last_lane, slots, unshifted_end, either_end, shifted_end, misere]
+        );
+        assert_same_layout!(
+            shader,
+            "Step",
+            StencilStep,
+            [
+                deal,
+                total,
+                block_origin,
+                own_origin,
+                lower_origin,
+                slot,
+                least_nonempty,
+                first_row,
+                last_row,
+                sources,
+            ]
+        );
+    }
 }
 
 #[test]

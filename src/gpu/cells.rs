@@ -149,8 +149,8 @@ impl Cells {
 pub fn slab_starts(layout: &Layout) -> Vec<u64> {
     let group = u64::from(LANE_GROUP);
     if layout.lane_is_floor() {
-        let pitch = u64::from(layout.block(0).pitch);
-        let rows = u64::from(layout.second_max() / 32) + 1;
+        let pitch = u64::from(layout.pitches()[0]) * group;
+        let rows = u64::from(layout.second_max() / layout.cell().row_values()) + 1;
         return (0..=rows).map(|row| group + row * pitch).collect();
     }
     let end = layout.words() - group;

@@ -16,10 +16,10 @@ pub struct Deal {
     pub counter: u32,
 }
 
-/// `Region` of `shaders/take_one.wgsl`: what holds for the whole region.
+/// `Region` of `shaders/stencil.wgsl`: what holds for the whole region.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
-pub struct TakeOneRegion {
+pub struct StencilRegion {
     /// The greatest size of a heap.
     pub cap: i32,
     /// The greatest x₂ with a bit of its own.
@@ -34,14 +34,14 @@ pub struct TakeOneRegion {
     pub either_end: u32,
     /// The end of the terms that are read shifted.
     pub shifted_end: u32,
-    /// Nothing; makes the size a multiple of 16 bytes.
-    pub padding: u32,
+    /// 1 if the player without a move wins, else 0.
+    pub misere: u32,
 }
 
-/// `Step` of `shaders/take_one.wgsl`: what holds for one dispatch.
+/// `Step` of `shaders/stencil.wgsl`: what holds for one dispatch.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
-pub struct TakeOneStep {
+pub struct StencilStep {
     /// Which blocks it solves.
     pub deal: Deal,
     /// The total of the stratum.
@@ -54,12 +54,12 @@ pub struct TakeOneStep {
     pub lower_origin: u32,
     /// The slot that is written.
     pub slot: u32,
-    /// Positions with fewer nonempty heaps are cleared.
+    /// Positions with fewer nonempty heaps are terminal and N.
     pub least_nonempty: u32,
-    /// The first word of the bit axis to solve.
-    pub first_word: i32,
-    /// The last word of the bit axis to solve.
-    pub last_word: i32,
+    /// The first row of the bit axis to solve.
+    pub first_row: i32,
+    /// The last row of the bit axis to solve.
+    pub last_row: i32,
     /// For each number of touched heaps, the slot that such moves arrive in, or [`FORBIDDEN`].
     pub sources: [u32; 16],
 }

@@ -10,7 +10,7 @@ use super::params::{Deal, SieveRegion, SieveStep};
 use super::strata::{Buffers, Dispatch, Kernel, Problem, Strata};
 use super::tables::{bind, bind_group_layout, pack_coordinates, table};
 use crate::error::{Error, Result};
-use crate::space::{LANE_GROUP, Layout, LineLayout, Strip};
+use crate::space::{Cell, LANE_GROUP, Layout, LineLayout, Strip};
 
 /// The shader's source.
 pub const SHADER: &str = include_str!("../../shaders/sieve.wgsl");
@@ -32,6 +32,8 @@ pub struct SieveKernel {
 }
 
 impl Kernel for SieveKernel {
+    const CELL: Cell = Cell::Verdicts;
+
     fn load(problem: &Problem) -> Result<Self> {
         let (context, layout) = (&problem.context, &problem.layout);
         let lines = LineLayout::new(layout)?;

@@ -17,7 +17,7 @@ use super::tables::part;
 use crate::backend::{Backend, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
-use crate::space::{Layout, Region, Stratum};
+use crate::space::{Cell, Cells, Layout, Region, Stratum};
 
 /// Submits on their way at most.
 const FLIGHTS: usize = 2;
@@ -111,6 +111,9 @@ impl Buffers {
 
 /// A kernel that solves blocks of a stratum.
 pub trait Kernel: Send + Sync + Sized {
+    /// What its cells hold.
+    const CELL: Cell;
+
     /// Compiles the shader and allocates what a problem needs.
     ///
     /// # Errors
@@ -191,7 +194,7 @@ impl<K: Kernel> Strata<K> {
         region: &Region,
         limits: Limits,
     ) -> Result<Self> {
-        let layout = Layout::new(region)?;
+        let layout = Layout::with_cells(region, K::CELL)?;
         let problem = Problem { context, rules: rules.clone(), region: region.clone(), layout, limits };
         let kernel = K::load(&problem)?;
         let words_a_block = (problem.layout.words() / problem.layout.blocks() as u64).max(1);
@@ -213,8 +216,8 @@ impl<K: Kernel> Strata<K> {
 
     /// Over how many tasks the lanes of each of `blocks` blocks are dealt.
     fn panels(&self, blocks: u32) -> u32 {
-        let most = (self.problem.layout.block(self.problem.layout.blocks() as u32 - 1).last_lane + 1)
-            .div_ceil(self.kernel.lanes());
+        let lanes = self.problem.layout.block(self.problem.layout.blocks() as u32 - 1).last_lane + 1;
+        let most = (lanes * K::CELL.bytes()).div_ceil(4 * self.kernel.lanes());
         (BUSY_THREADS / (blocks * self.kernel.lanes()).max(1)).clamp(1, most)
     }
 
@@ -473,8 +476,13 @@ impl<K: Kernel> Run<'_, '_, K> {
             let p_positions = std::mem::take(&mut self.unfinished);
             let forbidden = self.driver.problem.rules.forbidden.contains(u64::from(total));
             let counts = [self.driver.problem.region.stratum_size(total), p_positions];
-            let stratum =
-                Stratum::new(&self.driver.problem.layout, self.host.as_slice(), total, forbidden, counts);
+            let stratum = Stratum::new(
+                &self.driver.problem.layout,
+                Cells::from_words(K::CELL, &self.host),
+                total,
+                forbidden,
+                counts,
+            );
             if (self.visit)(&stratum).is_break() {
                 return Ok(ControlFlow::Break(()));
             }

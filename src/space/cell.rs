@@ -161,6 +161,19 @@ pub enum Cells<'a> {
     Remoteness16(&'a [u16]),
 }
 
+impl<'a> Cells<'a> {
+    /// The cells in 32-bit words, in which the first one has the lowest address (on a little-endian host, the lowest
+    /// bits).
+    #[must_use]
+    pub fn from_words(cell: Cell, words: &'a [u32]) -> Self {
+        match cell {
+            Cell::Verdicts => Self::Verdicts(words),
+            Cell::Remoteness8 => Self::Remoteness8(bytemuck::cast_slice(words)),
+            Cell::Remoteness16 => Self::Remoteness16(bytemuck::cast_slice(words)),
+        }
+    }
+}
+
 impl<'a> From<&'a [u32]> for Cells<'a> {
     fn from(words: &'a [u32]) -> Self {
         Self::Verdicts(words)
