@@ -119,7 +119,7 @@ fn the_m_rule_is_optimal_in_normal_play() {
 fn misere_exceptions_follow_the_closed_form() {
     for (heaps, max) in [(3, 120), (4, 60), (5, 30), (6, 20), (7, 14), (8, 10)] {
         let outcome =
-            check("misere-exceptions", Overrides { heaps: Some(heaps), max: Some(max), d: None }).remove(0);
+            check("misere-exceptions", Overrides { heaps: Some(heaps), max: Some(max), ..Overrides::default() }).remove(0);
         assert!(outcome.holds && outcome.positions > 40_000, "{outcome:?}");
     }
 }
@@ -143,7 +143,7 @@ fn claims_on_exact_slow_nim_refuse_games_they_say_nothing_about() {
         [("exact-even-words", 7, "it is about 3 to 6 heaps"), ("m-rule", 2, "it is about 3 heaps or more")]
     {
         let claim = claims::find(name).unwrap();
-        let case = claims::Case { heaps, max: 5, d: None };
+        let case = claims::Case { heaps, max: 5, d: None, width: None };
         let refused = claim.check(&case, &Options::default(), &mut |_| ControlFlow::Continue(()));
         let message = refused.unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
