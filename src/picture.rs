@@ -111,7 +111,7 @@ impl Sheet {
         let (gap, tick) = (line / 2, line / 2);
 
         let marks = marks(chart.size - 1, side / (4 * line).max(1));
-        let key_marks = self::marks(chart.most, side / (2 * line).max(1));
+        let key_marks = self::marks(chart.most, side / (3 * line).max(1));
         let widest = |marks: &[u32]| marks.iter().map(|mark| wide(&mark.to_string())).max().unwrap_or(0);
         let left = gap + wide(chart.axes[1]) + gap + widest(&marks) + letter / 2 + tick;
         let key = left + side + 3 * gap..left + side + 3 * gap + line;

@@ -92,7 +92,7 @@ mod help {
 
     #[test]
     fn every_command_explains_itself_with_an_example() {
-        for command in ["solve", "census", "query", "devices"] {
+        for command in ["solve", "census", "query", "completion", "check", "devices"] {
             let help = output(&format!("{command} --help"));
             assert!(help.contains("Example: ") && help.contains(&format!("\n  nimstrata {command} ")));
             snapshot(&format!("help-{command}"), &help);
@@ -102,10 +102,13 @@ mod help {
 
     #[test]
     fn examples_work() {
-        for command in ["", "solve", "census", "query", "devices"] {
+        let folder = tempfile::tempdir().unwrap();
+        for command in ["", "solve", "census", "query", "completion", "check", "devices"] {
             let help = output(&format!("{command} --help"));
             let example = help.lines().find_map(|line| line.strip_prefix("  nimstrata ")).unwrap();
-            output(&example.replace("--max 200", "--max 20").replace("--max 100", "--max 20"));
+            let example = example.replace("--max 200", "--max 20").replace("--max 100", "--max 20");
+            let file = folder.path().join("f.png");
+            output(&example.replace("f.png", file.to_str().unwrap()));
         }
     }
 
@@ -188,7 +191,7 @@ mod keys {
         "peak_memory_bytes",
     ];
 
-    fn assert_keys(object: &Value, expected: &[&str]) {
+    pub fn assert_keys(object: &Value, expected: &[&str]) {
         let mut keys = object.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>();
         let mut expected = expected.to_vec();
         keys.sort_unstable();
@@ -401,6 +404,535 @@ mod query {
         let largest = largest_named(&query(200), "a position fits if no heap is above ");
         output(&query(largest));
         refuses(&query(largest + 1), 3, "(1,2,3,4,");
+    }
+}
+
+mod fts {
+    use super::*;
+
+    #[test]
+    fn solve_says_the_rules_and_counts_both_kinds_of_p_positions() {
+        snapshot("solve-fts", &without_cost(&output("solve fts --heaps 3 --max 100 --forbid 5k")));
+        let misere = output("solve fts --heaps 1 --max 7 --forbid 3..4 --misere");
+        let rules = "Forbidden-Total-Size Nim, 1 heap, taking any number from 1 heap, misère, no move arrives at totals 3..4";
+        assert_eq!(misere.lines().next().unwrap().strip_prefix("game         "), Some(rules));
+    }
+
+    #[test]
+    fn without_forbidden_totals_it_is_nim() {
+        let nim = output("solve fts --heaps 3 --max 15");
+        assert!(nim.starts_with("game         Nim, 3 heaps, taking any number from 1 heap\n"), "{nim}");
+        assert!(!nim.contains('₀'), "{nim}");
+        let nim = json("solve fts --heaps 3 --max 15");
+        // Sorted triples with nim-sum 0: 16 pairs of equal heaps and an empty one, and 16·15·14/6 lines less one in 16.
+        assert_eq!([&nim["p_positions"], &nim["p_forbidden"]], [16 + 35, 0]);
+        assert_eq!(
+            [&nim["game"], &nim["width"], &nim["forbid"]],
+            [&"fts".into(), &Value::Null, &Value::Null]
+        );
+    }
+
+    #[test]
+    fn published_counts_for_d_five() {
+        let solved = json("solve fts --heaps 3 --max 1000 --forbid 5k --backend cpu");
+        let counts = ["positions", "p_positions", "p_forbidden"].map(|key| solved[key].as_u64().unwrap());
+        assert_eq!(counts, [167_668_501, 176_248, 29_576]);
+    }
+
+    #[test]
+    fn digests_agree_whatever_the_threads() {
+        let digest = |threads: u32| {
+            json(&format!("solve fts --heaps 4 --max 40 --forbid 6k --digest --threads {threads}"))["digest"]
+                .clone()
+        };
+        assert_eq!(digest(1), digest(3));
+        assert!(digest(2).is_string());
+    }
+
+    #[test]
+    fn census_counts_residues() {
+        // d = 2: a position is P by its halved heaps, so words mod 4 tell more than parities do.
+        let counted = json("census fts --heaps 2 --max 7 --forbid 2k --modulus 4");
+        assert_eq!(counted["words"].as_array().unwrap().len(), 16);
+        assert!(output("census fts --heaps 2 --max 7").contains("game         Nim, 2 heaps"));
+    }
+
+    #[test]
+    fn query_knows_the_positions_of_the_source() {
+        for position in ["2,4,5", "0,5,5", "0,5,6"] {
+            let found = json(&format!("query fts --forbid 5k --position {position}"));
+            assert_eq!([&found["verdict"], &found["winning_moves"]], [&"P".into(), &Value::Array(vec![])]);
+        }
+        assert_eq!(
+            output("query fts --forbid 5k --position 3,4,5"),
+            "(3,4,5) is an N-position: the player to move wins\n\
+             1 of 9 legal moves wins:\n  \
+             to (2,4,5), taking 1 from the heap of 3\n"
+        );
+        assert!(
+            output("query fts --forbid 5k --position 0,5,5").contains("Its total, 10, is forbidden: no move")
+        );
+        assert_eq!(json("query fts --forbid 8k --position 1,1,3,3")["verdict"], "P");
+    }
+
+    #[test]
+    fn a_width_is_refused() {
+        let message = "fts takes no --width: a move takes from one heap\n";
+        refuses("solve fts --heaps 3 --max 9 --width 1", 2, message);
+        refuses("census fts --heaps 3 --max 9 --width 2", 2, message);
+        refuses("query fts --position 1,2 --width 1", 2, message);
+    }
+
+    #[test]
+    fn positions_with_too_many_moves_are_refused() {
+        refuses(
+            "query fts --position 900000000 --memory 1G",
+            3,
+            "listing the moves of (900000000) needs 419.1 GiB",
+        );
+    }
+}
+
+mod completion {
+    use super::*;
+
+    fn complete(more: &str) -> String {
+        format!("completion fts --heaps 3 --forbid 5k {more}")
+    }
+
+    #[test]
+    fn three_heaps_are_a_table() {
+        snapshot("completion", &without_cost(&output(&complete("--max 15"))));
+    }
+
+    #[test]
+    fn other_numbers_of_heaps_are_a_list() {
+        snapshot(
+            "completion-four-heaps",
+            &without_cost(&output("completion fts --heaps 4 --max 2 --forbid 5k")),
+        );
+    }
+
+    #[test]
+    fn json_has_exactly_its_keys() {
+        let found = json(&complete("--max 15"));
+        let keys = [
+            "game",
+            "heaps",
+            "max",
+            "forbid",
+            "misere",
+            "multisets",
+            "completed",
+            "greatest",
+            "method",
+            "threads",
+            "seconds",
+            "rows",
+        ];
+        keys::assert_keys(&found, &keys);
+        assert_eq!(
+            [&found["heaps"], &found["max"], &found["multisets"], &found["completed"]],
+            [3, 15, 136, 136]
+        );
+        assert_eq!([&found["forbid"], &found["method"]], ["5k", "scan"]);
+        let row = |x: usize| {
+            found["rows"][x].as_array().unwrap().iter().map(|f| f.as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(row(0), [1, 0, 2, 3, 4, 6, 5, 7, 8, 9, 11, 10, 12, 13, 14, 16]);
+        assert_eq!(row(5), [6, 5, 4, 8, 2, 1, 0, 10, 3, 12, 7, 13, 9, 11, 17, 18]);
+        assert_eq!(found["rows"][2][3], 1);
+    }
+
+    #[test]
+    fn files_are_written_whole_and_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, start) in [
+            ("f.npy", &b"\x93NUMPY"[..]),
+            ("f.csv", b"1,0,2,"),
+            ("f.json", b"[[1,0,2,"),
+            ("f.png", b"\x89PNG"),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "what was there before").unwrap();
+            let arguments = complete(&format!("--max 30 --out {}", path.display()));
+            let written = json(&arguments);
+            let keys = [
+                "game",
+                "heaps",
+                "max",
+                "forbid",
+                "misere",
+                "multisets",
+                "completed",
+                "greatest",
+                "method",
+                "threads",
+                "seconds",
+                "file",
+                "file_bytes",
+                "write_seconds",
+            ];
+            keys::assert_keys(&written, &keys);
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(bytes.starts_with(start), "{name}");
+            assert_eq!(written["file_bytes"], bytes.len());
+            assert_eq!(written["file"], path.to_str().unwrap());
+            let said = output(&arguments);
+            assert!(said.contains(&format!("written     {}, ", path.display())), "{said}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4, "no parts are left");
+    }
+
+    #[test]
+    fn a_picture_tells_the_command_that_made_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.png");
+        output(&complete(&format!("--misere --max 9 --out {}", path.display())));
+        let file = std::fs::read(&path).unwrap();
+        let command = format!(
+            "nimstrata completion fts --heaps 3 --forbid 5k --misere --max 9 --out {}",
+            path.display()
+        );
+        assert!(file.windows(command.len()).any(|part| part == command.as_bytes()));
+    }
+
+    #[test]
+    fn two_heaps_and_one() {
+        let two = json("completion fts --heaps 2 --max 6 --forbid 5k");
+        assert_eq!(two["rows"], serde_json::json!([1, 0, 2, 3, 4, 6, 5]));
+        assert_eq!(two["method"], "solve");
+        let one = json("completion fts --heaps 1 --max 6 --forbid 0..2");
+        assert_eq!([&one["rows"], &one["multisets"]], [3, 1]);
+    }
+
+    #[test]
+    fn without_forbidden_totals_they_are_nim_sums() {
+        let nim = json("completion fts --heaps 3 --max 20");
+        assert_eq!(nim["forbid"], Value::Null);
+        for (x, y) in [(0, 0), (3, 5), (20, 7), (16, 15)] {
+            assert_eq!(nim["rows"][x][y], x ^ y);
+        }
+        let four = json("completion fts --heaps 4 --max 3");
+        assert_eq!(four["rows"][1][2][3], 0);
+    }
+
+    #[test]
+    fn where_every_total_is_forbidden_nothing_completes() {
+        for heaps in 1..5 {
+            let none = json(&format!("completion fts --heaps {heaps} --max 2 --forbid k"));
+            assert_eq!([&none["completed"], &none["greatest"]], [&Value::from(0), &Value::Null]);
+        }
+        let table = output("completion fts --heaps 3 --max 2 --forbid k");
+        assert!(table.starts_with("x\\y  0 1 2\n  0  - - -\n"), "{table}");
+        assert!(table.contains("completed   0 of 6 pairs (0 %); - stands for no completion\n"), "{table}");
+    }
+
+    #[test]
+    fn other_games_have_no_completions() {
+        refuses(
+            "completion bounded-moore --heaps 3 --max 9",
+            2,
+            "invalid value 'bounded-moore' for '<GAME>'",
+        );
+        refuses("completion fts --heaps 3 --max 9 --width 1", 2, "unexpected argument '--width' found");
+    }
+
+    #[test]
+    fn caps_out_of_range() {
+        for cap in ["65537", "1000000000000000000000000000000"] {
+            let message =
+                format!("--max {cap} is out of range: completions of 3 heaps are found up to 65536\n");
+            refuses(&complete(&format!("--max {cap}")), 2, &message);
+        }
+        refuses(&complete("--max -1"), 2, "invalid value '-1' for '--max <CAP>': it cannot be negative");
+        let cap = "1000000000000000000000000000000";
+        let message =
+            format!("keeping the completions of 3 heaps up to {cap} needs more than can be addressed, ");
+        refuses(&format!("completion fts --heaps 4 --max {cap}"), 3, &message);
+        for heaps in [0, 15] {
+            refuses(
+                &format!("completion fts --heaps {heaps} --max 3"),
+                2,
+                &format!("a game of {heaps} heaps is out"),
+            );
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_the_largest_that_does() {
+        let table = |max: u32| complete(&format!("--memory 1M --max {max}"));
+        let largest = largest_named(&table(5000), "the largest --max that fits is ");
+        output(&table(largest));
+        refuses(&table(largest + 1), 3, &format!("the table of pairs up to {} needs 1.0 MiB, ", largest + 1));
+        let kept = |max: u32| format!("completion fts --heaps 4 --memory 1M --max {max}");
+        let largest = largest_named(&kept(500), "they fit up to --max ");
+        refuses(&kept(largest + 1), 3, "keeping the completions of 3 heaps up to ");
+        let message = "completing 13 heaps up to 2 means solving 14 heaps up to 32, which needs ";
+        refuses("completion fts --heaps 14 --max 2 --forbid 5k --memory 1M", 3, message);
+    }
+
+    #[test]
+    fn a_long_stretch_of_forbidden_totals_takes_no_time() {
+        let message = "the table of pairs up to 9 needs more than can be addressed, ";
+        refuses("completion fts --heaps 3 --max 9 --forbid 0..1000000000000000", 3, message);
+        let short = json("completion fts --heaps 3 --max 2 --forbid 3..100");
+        assert_eq!(short["rows"], serde_json::json!([[0, 1, 99], [1, 0, 98], [99, 98, 97]]));
+    }
+
+    #[test]
+    fn files_that_cannot_be_written_are_refused_before_anything_is_computed() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = |name: &str| complete(&format!("--max 60000 --out {}", folder.path().join(name).display()));
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let known = "give it a name that ends in .json, .csv, .npy or .png\n";
+        for name in ["f.txt", "f", "f.npy.gz"] {
+            refuses(
+                &out(name),
+                2,
+                &format!("cannot tell what kind of file {} should be: {known}", path(name)),
+            );
+        }
+        refuses(&out("nowhere/f.npy"), 3, &format!("writing {}: No such file", path("nowhere/f.npy")));
+        std::fs::create_dir(folder.path().join("f.csv")).unwrap();
+        let message =
+            format!("{} is not overwritten: it is there and is no file; give another name\n", path("f.csv"));
+        refuses(&out("f.csv"), 2, &message);
+        let four = format!("completion fts --heaps 4 --max 3 --out {}", path("f.png"));
+        refuses(
+            &four,
+            2,
+            "a picture shows the completions of two heaps by a third, so of 3 heaps and not of 4 heaps",
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_interrupted_run_leaves_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.npy");
+        std::fs::write(&path, "old").unwrap();
+        let arguments = complete(&format!("--max 16000 --threads 1 --out {}", path.display()));
+        let (errors, code) = streams::interrupted(&arguments, "-INT");
+        assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
+        assert!(
+            errors.ends_with(" % of the pairs, nothing was kept; the same command starts over\n"),
+            "{errors}"
+        );
+        assert_eq!(code, Some(130));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no parts are left");
+    }
+}
+
+mod check {
+    use super::*;
+    use nimstrata::observe::claims;
+
+    /// What a run prints whose claims are violated.
+    fn violated(arguments: &str, message: &str) -> String {
+        let run =
+            nimstrata(arguments).assert().code(1).stderr(format!("nimstrata: error: violated: {message}\n"));
+        String::from_utf8(run.get_output().stdout.clone()).unwrap()
+    }
+
+    /// The lines without the time that the last one names.
+    fn without_time(report: &str) -> String {
+        let cut = |line: &str| {
+            line.split_once(" positions in ").map_or(line.to_owned(), |(kept, _)| kept.to_owned())
+        };
+        report.lines().map(|line| cut(line) + "\n").collect()
+    }
+
+    #[test]
+    fn the_list_has_every_claim_with_its_status() {
+        let list = output("check --list");
+        let listed = json("check --list");
+        for (claim, listed) in claims::all().zip(listed["claims"].as_array().unwrap()) {
+            keys::assert_keys(listed, &["claim", "status", "statement", "regions"]);
+            assert_eq!([&listed["claim"], &listed["status"]], [claim.name, claim.status.name()]);
+            assert!(!listed["regions"].as_array().unwrap().is_empty());
+            assert!(list.lines().any(|line| {
+                let mut words = line.split_whitespace();
+                words.next() == Some(claim.name) && words.next() == Some(claim.status.name())
+            }));
+        }
+        assert!(list.lines().all(|line| line.chars().count() <= 100), "{list}");
+        assert_eq!(listed["claims"].as_array().unwrap().len(), claims::all().count());
+    }
+
+    #[test]
+    fn a_claim_prints_a_line_a_region() {
+        snapshot("check", &without_time(&output("check words-five --max 9")));
+        snapshot("check-note", &without_time(&output("check fts-bounds --d 5 --max 40")));
+    }
+
+    #[test]
+    fn a_violated_claim_ends_in_code_one_with_the_first_counterexample() {
+        let report = violated("check fts-power-of-two --heaps 4 --max 7 --d 8", "fts-power-of-two");
+        snapshot("check-violated", &without_time(&report));
+        let report = violated("check words-five --heaps 6 --max 7", "words-five on 1 of 4 regions");
+        assert!(report.contains("VIOLATED 31 times, first 000111 loses in 15 of 28 positions\n"), "{report}");
+        assert!(report.contains("\n3 of 4 checks hold: 6,864 positions in "), "{report}");
+    }
+
+    #[test]
+    fn json_has_exactly_its_keys() {
+        let keys = [
+            "claim",
+            "status",
+            "statement",
+            "region",
+            "positions",
+            "holds",
+            "violations",
+            "counterexample",
+            "checks",
+        ];
+        let checked = json("check fts-bounds --d 5 --max 40");
+        keys::assert_keys(&checked, &keys);
+        assert_eq!([&checked["claim"], &checked["status"]], ["fts-bounds", "proved"]);
+        assert_eq!([&checked["holds"], &checked["counterexample"]], [&Value::Bool(true), &Value::Null]);
+        assert_eq!(checked["region"], "3 heaps up to 40, d = 5");
+        let own = ["claim", "region", "positions", "holds", "violations", "counterexample", "note"];
+        keys::assert_keys(&checked["checks"][0], &own);
+        assert!(checked["checks"][0]["note"].as_str().unwrap().ends_with("first f(2,3) = 1"));
+
+        let text = violated("check fts-power-of-two --heaps 4 --max 7 --d 8 --json", "fts-power-of-two");
+        let checked: Value = serde_json::from_str(&text).unwrap();
+        keys::assert_keys(&checked, &keys);
+        assert_eq!(
+            [&checked["holds"], &checked["counterexample"]],
+            [&Value::Bool(false), &"(1,1,3,3)".into()]
+        );
+        assert_eq!([&checked["positions"], &checked["violations"]], [330, 44]);
+    }
+
+    #[test]
+    fn all_claims_hold_up_to_seven() {
+        let report = output("check all --max 7");
+        let lines = report.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>();
+        assert!(lines.iter().all(|line| line.contains("  holds")), "{report}");
+        let at = lines[0].find("holds").unwrap();
+        for line in &lines {
+            assert_eq!(line.find("holds"), Some(at), "not aligned: {line}");
+        }
+        for claim in claims::all() {
+            assert!(lines.iter().any(|line| line.starts_with(&format!("{} ", claim.name))), "{}", claim.name);
+        }
+        assert!(report.contains(" are shown by: nimstrata check fts-bounds\n"), "{report}");
+
+        let checked = json("check all --max 7");
+        keys::assert_keys(&checked, &["claims", "positions", "holds"]);
+        assert_eq!(checked["holds"], true);
+        assert_eq!(checked["claims"].as_array().unwrap().len(), claims::all().count());
+        let checks = checked["claims"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|claim| claim["checks"].as_array().unwrap().len());
+        assert_eq!(checks.sum::<usize>(), lines.len());
+    }
+
+    #[test]
+    fn all_goes_on_after_a_violation_and_leaves_out_what_the_options_do_not_fit() {
+        let message = "fts-2 on 5 of 5 regions, fts-3 on 5 of 5 regions, fts-4 on 5 of 5 regions";
+        let report = violated("check all --d 5 --max 9", message);
+        let line = |start: &str| report.lines().find(|line| line.starts_with(start)).unwrap();
+        assert!(line("fts-2 ").contains("VIOLATED"), "{report}");
+        assert!(line("fts-bounds ").contains("  holds"), "{report}");
+        assert!(line("nim-bouton ").ends_with("not checked: it is about a game without --d; leave --d out"));
+
+        let checked: Value =
+            serde_json::from_str(&violated("check all --d 5 --max 9 --json", message)).unwrap();
+        assert_eq!(checked["holds"], false);
+        let nim = &checked["claims"][0];
+        assert_eq!([&nim["claim"], &nim["holds"]], [&"nim-bouton".into(), &Value::Null]);
+        assert!(nim["not_checked"].is_string());
+    }
+
+    #[test]
+    fn where_nothing_is_claimed_it_is_said_so() {
+        let report = output("check words-where --heaps 7 --width 4 --max 7");
+        assert!(
+            report.contains("\n    nothing is claimed here; ")
+                && report.contains(" of 128 words are uniform\n")
+        );
+    }
+
+    #[test]
+    fn claims_that_are_not_there() {
+        let shows = "check --list shows all ";
+        refuses(
+            "check fts-5",
+            2,
+            &format!("no claim is called \"fts-5\"; did you mean fts-2, fts-3 or fts-4? {shows}"),
+        );
+        refuses(
+            "check nim-butoun",
+            2,
+            &format!("no claim is called \"nim-butoun\"; did you mean nim-bouton? {shows}"),
+        );
+        refuses("check goldbach", 2, "no claim is called \"goldbach\"; there are: nim-bouton, nim-misere, ");
+        refuses("check", 2, "the following required arguments were not provided:\n  <CLAIM>");
+        refuses("check --list all", 2, "the argument '--list' cannot be used with");
+    }
+
+    #[test]
+    fn options_that_do_not_fit_the_claim() {
+        let refused = |arguments: &str, reason: &str| {
+            let (claim, _) = arguments.split_once(' ').unwrap();
+            refuses(&format!("check {arguments}"), 2, &format!("{claim} cannot be checked so: {reason}"));
+        };
+        refused("fts-two-heaps --d 0", "--d 0 divides nothing; give 1 or more\n");
+        refused("fts-two-heaps --heaps 3", "it is about two heaps; leave --heaps out\n");
+        refused("fts-mex --d 1", "it is about d of 2 or more: with --d 1 no move arrives anywhere\n");
+        refused("fts-power-of-two --d 12", "it is about powers of two; give --d 4, 8, 16, …\n");
+        refused("nim-bouton --d 5", "it is about a game without --d; leave --d out\n");
+        refused("nim-bouton --width 2", "it is about a game without --width; leave --width out\n");
+        refused(
+            "words-six --heaps 5",
+            "it is about 6 heaps of width 2 up to 7 or more; words-where asks others\n",
+        );
+        refuses(
+            "check words-five --heaps 3 --width 4",
+            2,
+            "--width 4 is out of range: a move in a game of 3 heaps",
+        );
+        refuses("check all --heaps 15", 2, "a game of 15 heaps is out of range: give 1 to 14 heaps\n");
+        let said = message_of("check all --d 0");
+        assert!(said.ends_with(" cannot be checked so: --d 0 divides nothing; give 1 or more\n"), "{said}");
+        for d in [1, 2] {
+            // Below 3 the claim is not made, and does not hold.
+            violated(&format!("check fts-two-heaps --d {d} --max 9"), "fts-two-heaps");
+        }
+    }
+
+    #[test]
+    fn caps_out_of_range() {
+        let cap = "1000000000000000000000000000000";
+        let message = format!(
+            "--max {cap} is out of range: with 5 heaps, at most 2^64 positions and totals up to 2^30, "
+        );
+        refuses(&format!("check fts-3 --heaps 5 --max {cap}"), 2, &message);
+        let check = |max: u32| format!("check fts-mex --d 5 --memory 100M --max {max}");
+        let largest = largest_named(&check(9000), "the largest --max that fits is ");
+        refuses(
+            &check(largest + 1),
+            3,
+            &format!("keeping the completions of 3 heaps up to {}, d = 5 needs", largest + 1),
+        );
+        refuses("check fts-3 --heaps 5 --max 3000 --memory 100M", 3, "solving 5 heaps up to 3000 needs ");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_interrupted_check_says_how_far_it_came() {
+        let arguments = "check words-five --max 400 --width 2 --backend cpu";
+        let (errors, code) = streams::interrupted(arguments, "-TERM");
+        assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
+        assert_eq!(code, Some(130));
     }
 }
 
@@ -653,7 +1185,7 @@ mod streams {
 
     #[test]
     fn a_closed_pipe_is_no_error() {
-        for arguments in [LONG_TABLE, &format!("{LONG_TABLE} --json"), "solve --help"] {
+        for arguments in [LONG_TABLE, &format!("{LONG_TABLE} --json"), "solve --help", "check all --max 7"] {
             for lines in 0..2 {
                 let mut run = started(arguments);
                 let mut reader = BufReader::with_capacity(64, run.stdout.take().unwrap());
@@ -687,7 +1219,7 @@ mod streams {
 
     /// Interrupts a run that would take minutes, once it listens, and returns what it printed and its exit code.
     #[cfg(target_os = "linux")]
-    fn interrupted(arguments: &str, signal: &str) -> (String, Option<i32>) {
+    pub fn interrupted(arguments: &str, signal: &str) -> (String, Option<i32>) {
         let mut run = started(arguments);
         let listens = || {
             let status = std::fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap();

@@ -18,6 +18,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::game::MOST_HEAPS;
 use crate::solver::{Options, Watch};
 
 /// How well a claim is founded.
@@ -128,12 +129,12 @@ impl Claim {
     /// with fewer heaps than a move touches are left out, unless the width is the user's.
     ///
     /// # Errors
-    /// [`Error::ClaimCase`] when the claim has no width or no divisor to replace, or a divisor is 0.
+    /// [`Error::ClaimCase`] when the claim has no width or no divisor to replace, or a divisor is 0; [`Error::Heaps`].
     pub fn cases(&self, overrides: &Overrides) -> Result<Vec<Case>> {
         let refuse = |reason: &str| Error::ClaimCase { claim: self.name, reason: reason.to_owned() };
         let put = |case: Case| match (case.d, overrides.d) {
-            (None, Some(_)) => Err(refuse("it is about a game without --d; leave --d out")),
             (_, Some(0)) => Err(refuse("--d 0 divides nothing; give 1 or more")),
+            (None, Some(_)) => Err(refuse("it is about a game without --d; leave --d out")),
             _ if case.width.is_none() && overrides.width.is_some() => {
                 Err(refuse("it is about a game without --width; leave --width out"))
             }
@@ -144,11 +145,13 @@ impl Claim {
                 d: wanted.or(d),
             }),
         };
+        if let Some(heaps) = overrides.heaps.filter(|heaps| !(1..=MOST_HEAPS).contains(heaps)) {
+            return Err(Error::Heaps { heaps, most: MOST_HEAPS });
+        }
         let mut seen = BTreeSet::new();
         let cases = (self.cases)().into_iter().map(put).collect::<Result<Vec<_>>>()?;
-        let is_game = |case: &Case| {
-            overrides.width.is_some() || case.width.is_none_or(|width| width <= case.heaps.max(1))
-        };
+        let is_game =
+            |case: &Case| overrides.width.is_some() || case.width.is_none_or(|width| width <= case.heaps);
         Ok(cases.into_iter().filter(|case| is_game(case) && seen.insert(case.clone())).collect())
     }
 
