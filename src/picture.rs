@@ -83,7 +83,7 @@ struct Sheet {
     /// The columns of the key; its rows are those of the values.
     key: Range<u32>,
     boxes: Vec<Filled>,
-    texts: Vec<Text>,
+    labels: Vec<Label>,
     font: RasterHeight,
 }
 
@@ -95,10 +95,10 @@ struct Filled {
 }
 
 /// A line of text from its upper left corner.
-struct Text {
+struct Label {
     x: u32,
     y: u32,
-    text: String,
+    words: String,
 }
 
 impl Sheet {
@@ -124,7 +124,7 @@ impl Sheet {
         let height = below + 2 * line + gap / 2 + gap;
 
         let mut sheet =
-            Self { width, height, scale, left, top, side, key, boxes: Vec::new(), texts: Vec::new(), font };
+            Self { width, height, scale, left, top, side, key, boxes: Vec::new(), labels: Vec::new(), font };
         for (index, text) in title.into_iter().enumerate() {
             sheet.write(gap, gap + index as u32 * (line + line / 4), text);
         }
@@ -176,7 +176,7 @@ impl Sheet {
     }
 
     fn write(&mut self, x: u32, y: u32, text: String) {
-        self.texts.push(Text { x, y, text });
+        self.labels.push(Label { x, y, words: text });
     }
 
     /// One row of pixels. `values` holds the colours of the last row of values between calls.
@@ -198,23 +198,23 @@ impl Sheet {
         for filled in self.boxes.iter().filter(|filled| filled.y.contains(&y)) {
             row[span(&filled.x)].fill(filled.colour);
         }
-        for text in &self.texts {
-            if let Some(line) = y.checked_sub(text.y).filter(|&line| line < self.font.val() as u32) {
-                self.draw(text, line as usize, &mut row);
+        for label in &self.labels {
+            if let Some(line) = y.checked_sub(label.y).filter(|&line| line < self.font.val() as u32) {
+                self.draw(label, line as usize, &mut row);
             }
         }
         row
     }
 
     /// One row of pixels of a text.
-    fn draw(&self, text: &Text, line: usize, row: &mut [u8]) {
-        let letters = text.text.chars().flat_map(|letter| {
+    fn draw(&self, label: &Label, line: usize, row: &mut [u8]) {
+        let letters = label.words.chars().filter_map(|letter| {
             let drawn = |letter| get_raster(letter, FontWeight::Regular, self.font);
             drawn(letter).or_else(|| drawn('?'))
         });
         let pixels = letters
             .flat_map(|letter| letter.pixels()[line * letter.width()..][..letter.width()].iter().copied());
-        for (pixel, ink) in row[text.x as usize..].iter_mut().zip(pixels) {
+        for (pixel, ink) in row[label.x as usize..].iter_mut().zip(pixels) {
             if ink > 0 {
                 *pixel = WHITE + (u32::from(ink) * u32::from(BLACK - WHITE) / 255) as u8;
             }
@@ -373,13 +373,13 @@ mod tests {
                 value: &|x, _| Some(x),
             };
             let sheet = Sheet::new(&chart);
-            for text in &sheet.texts {
-                let right = text.x
-                    + get_raster_width(FontWeight::Regular, sheet.font) as u32 * text.text.len() as u32;
+            for label in &sheet.labels {
+                let right = label.x
+                    + get_raster_width(FontWeight::Regular, sheet.font) as u32 * label.words.len() as u32;
                 assert!(
-                    right <= sheet.width && text.y + sheet.font.val() as u32 <= sheet.height,
+                    right <= sheet.width && label.y + sheet.font.val() as u32 <= sheet.height,
                     "{}",
-                    text.text
+                    label.words
                 );
             }
             assert!(

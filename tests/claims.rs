@@ -152,3 +152,35 @@ fn claims_on_exact_slow_nim_refuse_games_they_say_nothing_about() {
         assert!(message.contains(expected), "{message}");
     }
 }
+
+#[test]
+fn parity_words_settle_bounded_moore_where_they_are_said_to() {
+    holds_by_default("words-five");
+    holds_by_default("words-subspace");
+    holds_by_default("words-six");
+    holds_by_default("words-where");
+}
+
+#[test]
+fn words_that_do_not_settle_are_counted_and_named() {
+    let overrides = Overrides { heaps: Some(6), max: Some(7), width: Some(2), ..Overrides::default() };
+    let five = check("words-five", overrides).remove(0);
+    assert_eq!((five.violations, five.region.as_str()), (31, "6 heaps up to 7, width 2"));
+    assert_eq!(five.counterexample.as_deref(), Some("000111 loses in 15 of 28 positions"));
+    let outcome = check("words-where", overrides).remove(0);
+    assert!(outcome.holds);
+    assert_eq!(outcome.note.as_deref(), Some("33 of 64 words are uniform"));
+}
+
+#[test]
+fn a_width_is_replaced_and_games_with_too_few_heaps_are_left_out() {
+    let claim = claims::find("words-five").unwrap();
+    let widths = |overrides: Overrides| {
+        claim.cases(&overrides).unwrap().iter().map(|case| case.width.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(widths(Overrides { heaps: Some(3), max: Some(5), ..Overrides::default() }), [1, 2, 3]);
+    assert_eq!(widths(Overrides { width: Some(4), max: Some(5), ..Overrides::default() }), [4]);
+    let message =
+        claim.cases(&Overrides { heaps: Some(15), ..Overrides::default() }).unwrap_err().to_string();
+    assert!(message.starts_with("a game of 15 heaps is out of range"), "{message}");
+}

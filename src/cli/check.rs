@@ -269,16 +269,16 @@ fn summary(reports: &[ClaimReport], all: bool, took: Duration) -> String {
     let (count, positions) = (checks().count() as u64, checks().map(|check| check.positions).sum());
     let (positions, took) = (grouped(positions), time(took));
     let verb = if count == 1 { "holds" } else { "hold" };
-    let mut text =
-        format!("\n{held} of {} {verb}: {positions} positions in {took}\n", counted(count, "check"));
-    let notes =
-        |report: &ClaimReport| report.checks.iter().filter(|check| check.note.is_some()).count() as u64;
-    for report in reports.iter().filter(|&report| all && notes(report) > 0) {
-        let (count, claim) = (notes(report), report.claim);
-        let verb = if count == 1 { "is" } else { "are" };
-        text += &format!("{} on {claim} {verb} shown by: nimstrata check {claim}\n", counted(count, "note"));
-    }
-    text
+    let notes = reports.iter().filter(|_| all).map(|report| {
+        let count = report.checks.iter().filter(|check| check.note.is_some()).count() as u64;
+        let (verb, claim) = (if count == 1 { "is" } else { "are" }, report.claim);
+        match count {
+            0 => String::new(),
+            _ => format!("{} on {claim} {verb} shown by: nimstrata check {claim}\n", counted(count, "note")),
+        }
+    });
+    let notes = notes.collect::<String>();
+    format!("\n{held} of {} {verb}: {positions} positions in {took}\n{notes}", counted(count, "check"))
 }
 
 /// Prints a line a check, as they come.

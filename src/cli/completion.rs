@@ -176,18 +176,11 @@ impl Args {
 
     /// The command that does the same again.
     fn command(&self, game: &Game) -> String {
-        let mut command = format!("nimstrata completion {} --heaps {}", game.name.name(), self.heaps);
-        if let Some(forbid) = game.forbid() {
-            command += &format!(" --forbid {forbid}");
-        }
-        if game.rules.misere {
-            command += " --misere";
-        }
-        command += &format!(" --max {}", self.max.text);
-        if let Some(out) = &self.out {
-            command += &format!(" --out {}", out.display());
-        }
-        command
+        let forbid = game.forbid().map(|forbid| format!(" --forbid {forbid}")).unwrap_or_default();
+        let misere = if game.rules.misere { " --misere" } else { "" };
+        let out = self.out.as_ref().map(|out| format!(" --out {}", out.display())).unwrap_or_default();
+        let (name, heaps, max) = (game.name.name(), self.heaps, &self.max.text);
+        format!("nimstrata completion {name} --heaps {heaps}{forbid}{misere} --max {max}{out}")
     }
 }
 
