@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use super::m_moves::{Judged, MMoves};
 use crate::error::Result;
 use crate::game::{Position, Ruleset, m_rule};
-use crate::solver::{Observer, Options, Quantity, Solver, Watch};
+use crate::solver::{Observer, Options, Solver, Watch};
 use crate::space::{Region, Stratum};
 
 /// A position whose M-move is not optimal.
@@ -168,7 +168,6 @@ impl Shorter {
     /// # Errors
     /// As [`Exceptions::new`], [`Solver::new`] and [`Solver::run`].
     pub fn find(rules: &Ruleset, region: &Region, options: &Options, watch: &mut Watch<'_>) -> Result<Self> {
-        let options = Options { quantity: Quantity::Remoteness, ..options.clone() };
         let last_total = u64::from(region.strata().end) - 1;
         let mut found = HashSet::new();
         for heaps in 2..rules.heaps {
@@ -177,6 +176,7 @@ impl Shorter {
             let mut exceptions = Exceptions::new(&rules)?.listing(|exception: &Exception| {
                 found.insert(exception.position.sizes().into());
             });
+            let options = MMoves::options(&rules, &region, options);
             Solver::new(&rules, &region, &options)?.run(&mut [&mut exceptions], watch)?;
         }
         Ok(Self { found })
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::game::m_move;
     use crate::oracle;
-    use crate::solver::BackendChoice;
+    use crate::solver::{BackendChoice, Quantity};
     use std::collections::{BTreeSet, HashMap};
     use std::ops::ControlFlow;
 

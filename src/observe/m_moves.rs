@@ -15,7 +15,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::game::{MOST_HEAPS, Position, Ruleset, Take, m_rule};
-use crate::space::{Cell, Key, Layout, Run, Stratum};
+use crate::solver::{Options, Quantity};
+use crate::space::{Cell, Key, Layout, Region, Run, Stratum, layout_bytes, remoteness_cell};
 
 /// Walks over solved strata and knows those that M-moves lead to.
 pub struct MMoves {
@@ -94,6 +95,17 @@ impl MMoves {
             return Err(Error::NoMRule { rules: rules.to_string() });
         }
         Ok(Self { heaps: rules.heaps as usize, eight: Below::default(), sixteen: Below::default() })
+    }
+
+    /// How to solve a region for this: remoteness, with memory set aside for the copies of strata.
+    #[must_use]
+    pub fn options(rules: &Ruleset, region: &Region, options: &Options) -> Options {
+        let (max, last_total) = (u64::from(region.max()), u64::from(region.strata().end) - 1);
+        let bytes = remoteness_cell(rules, max, last_total)
+            .and_then(|cell| layout_bytes(rules.heaps, max, cell, rules.heaps - 1, u64::MAX.into()));
+        let copies = bytes.and_then(|bytes| bytes.try_into().ok()).unwrap_or(u64::MAX);
+        let reserved = options.reserved.saturating_add(copies);
+        Options { quantity: Quantity::Remoteness, reserved, ..options.clone() }
     }
 
     /// Visits every position with a legal move of the next stratum, on all threads of the pool it is called in: each
@@ -262,8 +274,7 @@ mod tests {
     use super::*;
     use crate::game::m_move;
     use crate::oracle;
-    use crate::solver::{BackendChoice, Observer, Options, Quantity, Solver};
-    use crate::space::Region;
+    use crate::solver::{BackendChoice, Observer, Solver};
     use std::collections::HashMap;
     use std::ops::ControlFlow;
 
@@ -299,13 +310,27 @@ mod tests {
             let expected = solved.iter().filter_map(|(position, &remoteness)| {
                 Some((position.clone(), (remoteness, solved[&m_move(position)?])))
             });
-            let options =
-                Options { backend: BackendChoice::Cpu, quantity: Quantity::Remoteness, ..Options::default() };
+            let options = Options { backend: BackendChoice::Cpu, ..Options::default() };
+            let options = MMoves::options(&rules, &region, &options);
             let mut seen = Seen(MMoves::new(&rules).unwrap(), HashMap::new());
             let mut solver = Solver::new(&rules, &region, &options).unwrap();
             solver.run(&mut [&mut seen], &mut |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(seen.1, expected.collect(), "{rules} ≤ {max}");
         }
+    }
+
+    #[test]
+    fn copies_of_strata_count_as_memory() {
+        let (rules, region) = (Ruleset::exact_slow(4, 3).unwrap(), Region::new(4, 100).unwrap());
+        let both = |memory| {
+            let options = Options { backend: BackendChoice::Cpu, memory, ..Options::default() };
+            let alone = Options { quantity: Quantity::Remoteness, ..options.clone() };
+            let copied = MMoves::options(&rules, &region, &options);
+            [alone, copied].map(|options| Solver::new(&rules, &region, &options).is_ok())
+        };
+        let slot = layout_bytes(4, 100, Cell::Remoteness8, 1, u128::MAX).unwrap() as u64;
+        assert_eq!(both(Some(slot * 5)), [true, false]);
+        assert_eq!(both(Some(slot * 8)), [true, true]);
     }
 
     #[test]
