@@ -36,17 +36,6 @@ pub struct Judged<'a> {
     below: &'a dyn Fn(&[u32]) -> u32,
 }
 
-/// One legal move of NIM(n, n−1).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// The index of the heap that is kept, in the nondecreasing sizes; of equal heaps the largest index.
-    pub heap: usize,
-    /// The position after the move.
-    pub to: Position,
-    /// Its remoteness.
-    pub remoteness: u32,
-}
-
 impl Judged<'_> {
     /// Whether the M-move is not optimal: `R(x_M)` ≠ R(x) − 1.
     #[must_use]
@@ -64,21 +53,6 @@ impl Judged<'_> {
     #[must_use]
     pub fn keeping(&self, heap: usize) -> u32 {
         (self.below)(&after(self.sizes, heap)[..self.sizes.len()])
-    }
-
-    /// All legal moves, one for each position that they lead to, in the order of those.
-    #[must_use]
-    pub fn moves(&self) -> Vec<Kept> {
-        // An empty heap must be kept. The larger the kept heap, the smaller the position reached.
-        let heaps = if self.sizes[0] == 0 { 0..1 } else { 0..self.sizes.len() };
-        heaps
-            .rev()
-            .filter(|&heap| self.sizes.get(heap + 1) != Some(&self.sizes[heap]))
-            .map(|heap| {
-                let to = Position::new(after(self.sizes, heap)[..self.sizes.len()].to_vec());
-                Kept { heap, to, remoteness: self.keeping(heap) }
-            })
-            .collect()
     }
 }
 
@@ -278,16 +252,15 @@ mod tests {
     use std::collections::HashMap;
     use std::ops::ControlFlow;
 
-    /// R(x) and `R(x_M)` of every position seen.
-    struct Seen(MMoves, HashMap<Position, (u32, u32)>);
+    /// R(x) and `R(x_M)` of every position seen, and R after keeping each heap that may be kept.
+    struct Seen(MMoves, HashMap<Position, (u32, u32, Vec<u32>)>);
 
     impl Observer for Seen {
         fn observe(&mut self, stratum: &Stratum<'_>) {
             let parts = self.0.fold(stratum, Vec::new, |part, judged| {
-                for one in judged.moves() {
-                    assert_eq!(judged.keeping(one.heap), one.remoteness);
-                }
-                part.push((judged.position(), (judged.remoteness, judged.m_remoteness)));
+                let heaps = if judged.sizes[0] == 0 { 0..1 } else { 0..judged.sizes.len() };
+                let after = heaps.map(|heap| judged.keeping(heap)).collect();
+                part.push((judged.position(), (judged.remoteness, judged.m_remoteness, after)));
             });
             self.1.extend(parts.into_iter().flatten());
         }
@@ -308,7 +281,14 @@ mod tests {
             let region = Region::new(heaps, max).unwrap();
             let solved = oracle::remoteness(&rules, &region);
             let expected = solved.iter().filter_map(|(position, &remoteness)| {
-                Some((position.clone(), (remoteness, solved[&m_move(position)?])))
+                let sizes = position.sizes();
+                let keep = |kept: usize| {
+                    let after = |(heap, &size): (usize, &u32)| size - u32::from(heap != kept);
+                    solved[&Position::new(sizes.iter().enumerate().map(after).collect())]
+                };
+                let m_remoteness = solved[&m_move(position)?];
+                let heaps = if sizes[0] == 0 { 0..1 } else { 0..sizes.len() };
+                Some((position.clone(), (remoteness, m_remoteness, heaps.map(keep).collect())))
             });
             let options = Options { backend: BackendChoice::Cpu, ..Options::default() };
             let options = MMoves::options(&rules, &region, &options);
