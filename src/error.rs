@@ -36,6 +36,12 @@ pub enum Error {
         /// The number of heaps of the game.
         heaps: u32,
     },
+    /// A game that has no width, and one was given.
+    #[error("{game} takes no --width: a move takes from one heap")]
+    WidthGiven {
+        /// The game's name on the command line.
+        game: &'static str,
+    },
     /// A set of forbidden totals that cannot be read.
     #[error(transparent)]
     Forbid(#[from] ParseForbiddenError),
@@ -90,12 +96,20 @@ pub enum Error {
         modulus: u32,
     },
     /// A claim that is not in the table.
-    #[error("no claim is called {name:?}; there are: {}", .known.join(", "))]
+    #[error("no claim is called {name:?}; {}", other_claims(.similar, .known))]
     UnknownClaim {
         /// The name given.
         name: String,
+        /// Names that could have been meant.
+        similar: Vec<&'static str>,
         /// All names there are.
         known: Vec<&'static str>,
+    },
+    /// A claim does not hold where it was checked.
+    #[error("violated: {claims}")]
+    Violated {
+        /// Which claims, and on how many of their regions.
+        claims: String,
     },
     /// A claim that says nothing about the game asked for.
     #[error("{claim} cannot be checked so: {reason}")]
@@ -112,6 +126,38 @@ pub enum Error {
         path: std::path::PathBuf,
         /// The endings that are known.
         known: &'static str,
+    },
+    /// A picture of what has no two axes.
+    #[error("a picture shows the completions of two heaps by a third, so of 3 heaps and not of {}; .json, .csv and .npy hold any number", in_heaps(*.heaps))]
+    Picture {
+        /// The number of heaps.
+        heaps: u32,
+    },
+    /// A file that may not be replaced.
+    #[error("{} is not overwritten: {reason}; give another name", .path.display())]
+    Overwrite {
+        /// The name given.
+        path: std::path::PathBuf,
+        /// What is in the way.
+        reason: &'static str,
+    },
+    /// A table of completions that is too large.
+    #[error("--max {max} is out of range: completions of {} are found up to {largest}", in_heaps(*.heaps))]
+    CompletionSize {
+        /// The number of heaps.
+        heaps: u32,
+        /// The cap as given, which may be above any integer type.
+        max: String,
+        /// The greatest cap.
+        largest: u64,
+    },
+    /// More numbers than anyone wants to see scroll by.
+    #[error("{what} on a terminal; {remedy}")]
+    Terminal {
+        /// What is too much.
+        what: String,
+        /// What would work.
+        remedy: String,
     },
     /// A region in which games may last longer than remoteness is counted.
     #[error(
@@ -214,6 +260,12 @@ pub enum Error {
         /// Strata in the region.
         strata: u64,
     },
+    /// The user stopped what is not counted in strata.
+    #[error("interrupted {when}, nothing was kept; the same command starts over")]
+    Stopped {
+        /// At which point, such as `after 12 % of the pairs`.
+        when: String,
+    },
     /// Reading or writing failed.
     #[error("{what}: {source}")]
     Io {
@@ -225,14 +277,16 @@ pub enum Error {
 }
 
 impl Error {
-    /// The process exit code for this error: 2 bad usage or input, 3 no device or not enough memory,
-    /// 130 stopped by the user (128 + SIGINT, as shells expect).
+    /// The process exit code for this error: 1 a check failed, 2 bad usage or input, 3 no device or not enough
+    /// memory, 130 stopped by the user (128 + SIGINT, as shells expect).
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Violated { .. } => 1,
             Self::Heaps { .. }
             | Self::Width { .. }
             | Self::WidthMissing { .. }
+            | Self::WidthGiven { .. }
             | Self::Forbid(_)
             | Self::PositionSyntax { .. }
             | Self::PositionHeaps { .. }
@@ -243,6 +297,10 @@ impl Error {
             | Self::NoMRule { .. }
             | Self::UnknownClaim { .. }
             | Self::Format { .. }
+            | Self::Picture { .. }
+            | Self::Overwrite { .. }
+            | Self::CompletionSize { .. }
+            | Self::Terminal { .. }
             | Self::ClaimCase { .. }
             | Self::NoKernel { .. }
             | Self::AdapterOnCpu { .. } => 2,
@@ -253,13 +311,24 @@ impl Error {
             | Self::Device { .. }
             | Self::Binding { .. }
             | Self::Io { .. } => 3,
-            Self::Interrupted { .. } => 130,
+            Self::Interrupted { .. } | Self::Stopped { .. } => 130,
         }
     }
 }
 
 fn needed_bytes(needed: Option<u128>) -> String {
     needed.map_or_else(|| "more than can be addressed".to_owned(), bytes)
+}
+
+/// Which claims there are besides one that there is not.
+fn other_claims(similar: &[&str], known: &[&str]) -> String {
+    match similar {
+        [] => format!("there are: {}", known.join(", ")),
+        [one] => format!("did you mean {one}? check --list shows all {}", known.len()),
+        [first @ .., last] => {
+            format!("did you mean {} or {last}? check --list shows all {}", first.join(", "), known.len())
+        }
+    }
 }
 
 /// A number of heaps in words.

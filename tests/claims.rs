@@ -23,7 +23,7 @@ fn holds_by_default(name: &str) {
 
 /// The only outcome of a claim that is refuted.
 fn refuted(name: &str, heaps: Option<u32>, max: u64, d: Option<u64>) -> Outcome {
-    let mut outcomes = check(name, Overrides { heaps, max: Some(max), d });
+    let mut outcomes = check(name, Overrides { heaps, max: Some(max), d, ..Overrides::default() });
     let outcome = outcomes.remove(0);
     assert!(!outcome.holds && outcome.violations > 0, "{outcome:?}");
     outcome
@@ -95,7 +95,14 @@ fn where_nothing_can_move_the_two_heap_rule_fails_at_once() {
 fn unknown_claims_and_games_that_do_not_fit_are_refused() {
     let message = claims::find("fts-5").map(|_| ()).unwrap_err().to_string();
     assert!(
-        message.starts_with("no claim is called \"fts-5\"; there are: nim-bouton, nim-misere"),
+        message.starts_with(
+            "no claim is called \"fts-5\"; did you mean fts-2, fts-3 or fts-4? check --list shows all"
+        ),
+        "{message}"
+    );
+    let message = claims::find("goldbach").map(|_| ()).unwrap_err().to_string();
+    assert!(
+        message.starts_with("no claim is called \"goldbach\"; there are: nim-bouton, nim-misere"),
         "{message}"
     );
     let with_d = Overrides { d: Some(3), ..Overrides::default() };
@@ -112,7 +119,7 @@ fn the_m_rule_is_optimal_in_normal_play() {
 fn misere_exceptions_follow_the_closed_form() {
     for (heaps, max) in [(3, 120), (4, 60), (5, 30), (6, 20), (7, 14), (8, 10)] {
         let outcome =
-            check("misere-exceptions", Overrides { heaps: Some(heaps), max: Some(max), d: None }).remove(0);
+            check("misere-exceptions", Overrides { heaps: Some(heaps), max: Some(max), ..Overrides::default() }).remove(0);
         assert!(outcome.holds && outcome.positions > 40_000, "{outcome:?}");
     }
 }
@@ -136,7 +143,7 @@ fn claims_on_exact_slow_nim_refuse_games_they_say_nothing_about() {
         [("exact-even-words", 7, "it is about 3 to 6 heaps"), ("m-rule", 2, "it is about 3 heaps or more")]
     {
         let claim = claims::find(name).unwrap();
-        let case = claims::Case { heaps, max: 5, d: None };
+        let case = claims::Case { heaps, max: 5, d: None, width: None };
         let refused = claim.check(&case, &Options::default(), &mut |_| ControlFlow::Continue(()));
         let message = refused.unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");

@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use nimstrata::completion::{self, Table};
+use nimstrata::completion::{self, Completing, Output, Table};
 use nimstrata::game::{ForbiddenTotals, Position, Ruleset, legal_moves, parse_position};
 use nimstrata::observe::{Digest, Lookup};
 use nimstrata::oracle;
@@ -154,9 +154,11 @@ fn files_hold_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let save = |name: &str| {
         let path = folder.path().join(name);
-        completion::save(&table, &path, "d = 5", "nimstrata completion fts --heaps 3 --max 130 --forbid 5k")
-            .unwrap();
-        std::fs::read(path).unwrap()
+        let output = Output::create(&path, 3).unwrap();
+        let size = output.write(&table, "d = 5", "nimstrata …", &|| ControlFlow::Continue(())).unwrap();
+        let file = std::fs::read(path).unwrap();
+        assert_eq!(file.len() as u64, size);
+        file
     };
     let rows: Vec<Vec<u32>> = serde_json::from_slice(&save("f.json")).unwrap();
     let text = String::from_utf8(save("f.csv")).unwrap();
@@ -178,8 +180,88 @@ fn files_hold_the_table() {
     }
     assert!(save("f.png").starts_with(b"\x89PNG"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4, "no parts are left");
-    let message = completion::save(&table, Path::new("f.txt"), "", "").unwrap_err().to_string();
-    assert!(message.contains("ends in .json, .csv, .npy, .png"), "{message}");
+    let message = Output::create(Path::new("f.txt"), 3).map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains("ends in .json, .csv, .npy or .png"), "{message}");
+}
+
+#[test]
+fn files_hold_completions_of_any_number_of_heaps() {
+    let folder = tempfile::tempdir().unwrap();
+    for heaps in [1, 2, 4] {
+        let solved =
+            completion::solve(&rules(heaps, 5), 6, &cpu(), &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!([solved.completed(), solved.multisets()], [[1, 7, 0, 84][heaps as usize - 1]; 2]);
+        let save = |name: &str| {
+            let path = folder.path().join(name);
+            let output = Output::create(&path, heaps).unwrap();
+            output.write(&solved, "", "", &|| ControlFlow::Continue(())).unwrap();
+            std::fs::read(path).unwrap()
+        };
+        let mut nested: serde_json::Value = serde_json::from_slice(&save("f.json")).unwrap();
+        let text = String::from_utf8(save("f.csv")).unwrap();
+        let npy = save("f.npy");
+        let numbers = &npy[npy.len() - 4 * 7usize.pow(heaps - 1)..];
+        let header = String::from_utf8_lossy(&npy[10..npy.len() - numbers.len()]).into_owned();
+        let shape = ["()", "(7,)", "", "(7, 7, 7)"][heaps as usize - 1];
+        assert!(header.contains(&format!("'shape': {shape}, ")), "{header}");
+        for (line, total) in text.lines().skip(1).zip(0..) {
+            let mut row = line.split(',').map(|number| number.parse().unwrap()).collect::<Vec<u32>>();
+            let f = row.pop().unwrap();
+            assert_eq!(solved.completion(&row), Some(f), "{total}");
+            let entry = row.iter().fold(&nested, |rows, &heap| &rows[heap as usize]);
+            assert_eq!(entry, f);
+            let place = row.iter().fold(0, |place, &heap| 7 * place + heap as usize);
+            assert_eq!(numbers[4 * place..][..4], f.to_le_bytes());
+        }
+        assert_eq!(text.lines().count() as u64, 1 + solved.multisets());
+        for _ in 1..heaps {
+            nested = nested[6].take();
+        }
+        assert!(nested.is_number());
+    }
+}
+
+#[test]
+fn what_is_no_file_or_not_wanted_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("f.csv");
+    let table = Table::new(&rules(3, 5), 5).unwrap();
+    std::fs::write(&path, "old").unwrap();
+    let output = Output::create(&path, 3).unwrap();
+    let stopped = output.write(&table, "", "", &|| ControlFlow::Break(())).unwrap_err();
+    assert!(stopped.to_string().starts_with("interrupted writing "), "{stopped}");
+    drop(Output::create(&path, 3).unwrap());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no parts are left");
+
+    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions).unwrap();
+    let refused = Output::create(&path, 3).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.ends_with("f.csv is not overwritten: it is there and is read-only; give another name"));
+    let inside = folder.path().join("folder.npy");
+    std::fs::create_dir(&inside).unwrap();
+    let refused = Output::create(&inside, 3).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("it is there and is no file"), "{refused}");
+}
+
+#[test]
+fn a_table_can_be_stopped() {
+    let mut heard = Vec::new();
+    let stopped = Table::watched(&rules(3, 5), 200, &mut |done| {
+        heard.push(done);
+        if heard.len() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let message = stopped.map(|_| ()).unwrap_err().to_string();
+    assert!(message.starts_with("interrupted after ") && message.contains(" % of the pairs, "), "{message}");
+    let mut last = 0;
+    Table::watched(&rules(3, 5), 200, &mut |done| {
+        assert!(done > last);
+        last = done;
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(last, Table::pairs(200));
 }
 
 /// f(x,y) from the oracle's verdicts, for a pair that the region completes.

@@ -1,7 +1,7 @@
 //! Which game and which region were asked for.
 
 use clap::ValueEnum;
-use nimstrata::game::{ForbiddenTotals, Ruleset};
+use nimstrata::game::{ForbiddenTotals, Ruleset, Take};
 use nimstrata::space::Region;
 use nimstrata::{Error, Result};
 
@@ -15,6 +15,8 @@ pub enum GameName {
     BoundedMoore,
     /// Exact slow Nim: take one stone from each of exactly K heaps
     ExactSlow,
+    /// Forbidden-Total-Size Nim: take any number of stones from one heap; plain Nim without --forbid
+    Fts,
 }
 
 impl GameName {
@@ -23,23 +25,28 @@ impl GameName {
         match self {
             Self::BoundedMoore => "bounded-moore",
             Self::ExactSlow => "exact-slow",
+            Self::Fts => "fts",
         }
     }
 
-    /// The name in a sentence.
-    pub fn title(self) -> &'static str {
+    /// The name in a sentence, of the game with these rules.
+    pub fn title(self, rules: &Ruleset) -> &'static str {
         match self {
             Self::BoundedMoore => "bounded Moore's Nim",
             Self::ExactSlow => "exact slow Nim",
+            Self::Fts if rules.forbidden.is_empty() => "Nim",
+            Self::Fts => "Forbidden-Total-Size Nim",
         }
     }
 
     /// The rules, still without forbidden totals and in normal play.
     fn rules(self, heaps: u32, width: Option<u32>) -> Result<Ruleset> {
-        let width = || width.ok_or(Error::WidthMissing { game: self.name(), heaps });
-        match self {
-            Self::BoundedMoore => Ruleset::bounded_moore(heaps, width()?),
-            Self::ExactSlow => Ruleset::exact_slow(heaps, width()?),
+        let needed = || width.ok_or(Error::WidthMissing { game: self.name(), heaps });
+        match (self, width) {
+            (Self::BoundedMoore, _) => Ruleset::bounded_moore(heaps, needed()?),
+            (Self::ExactSlow, _) => Ruleset::exact_slow(heaps, needed()?),
+            (Self::Fts, None) => Ruleset::forbidden_total_size(heaps),
+            (Self::Fts, Some(_)) => Err(Error::WidthGiven { game: self.name() }),
         }
     }
 }
@@ -64,13 +71,19 @@ impl Game {
             (least, most) if least == most => format!("each of {}", heaps(most)),
             (least, most) => format!("each of {least} to {}", heaps(most)),
         };
+        let take = match rules.take {
+            Take::One => "1".to_owned(),
+            Take::UpTo(most) => format!("1 to {most}"),
+            Take::Any => "any number".to_owned(),
+        };
         let misere = if rules.misere { ", misère" } else { "" };
         let forbidden = if rules.forbidden.is_empty() {
             String::new()
         } else {
             format!(", no move arrives at totals {}", rules.forbidden)
         };
-        format!("{}, {}, taking 1 from {touched}{misere}{forbidden}", self.name.title(), heaps(rules.heaps))
+        let title = self.name.title(rules);
+        format!("{title}, {}, taking {take} from {touched}{misere}{forbidden}", heaps(rules.heaps))
     }
 
     /// The forbidden totals as they are written, if there are any.
@@ -84,9 +97,23 @@ impl Game {
 pub struct RulesArgs {
     #[arg(value_enum)]
     game: GameName,
-    /// How many different heaps a move touches (bounded-moore: at most, exact-slow: exactly)
+    /// How many different heaps a move touches (bounded-moore: at most, exact-slow: exactly, fts: leave it out)
     #[arg(long, value_name = "K", value_parser = number::count, allow_hyphen_values = true)]
     width: Option<u32>,
+    #[command(flatten)]
+    variant: VariantArgs,
+}
+
+impl RulesArgs {
+    /// The game with this many heaps.
+    pub fn game(&self, heaps: u32) -> Result<Game> {
+        self.variant.game(self.game, heaps, self.width)
+    }
+}
+
+/// What every game can be varied by, as it was typed.
+#[derive(clap::Args)]
+pub struct VariantArgs {
     /// Totals at which no move may arrive: a union of 7, 3..9, 5k and 5k+2, such as 0,7,10..20
     #[arg(long, value_name = "SET", allow_hyphen_values = true)]
     forbid: Option<String>,
@@ -95,12 +122,12 @@ pub struct RulesArgs {
     misere: bool,
 }
 
-impl RulesArgs {
-    /// The game with this many heaps.
-    pub fn game(&self, heaps: u32) -> Result<Game> {
+impl VariantArgs {
+    /// The variant of a game.
+    pub fn game(&self, name: GameName, heaps: u32, width: Option<u32>) -> Result<Game> {
         let forbidden = self.forbid.as_deref().map_or(Ok(ForbiddenTotals::default()), str::parse)?;
-        let rules = self.game.rules(heaps, self.width)?.with_forbidden(forbidden).with_misere(self.misere);
-        Ok(Game { name: self.game, width: self.width, rules })
+        let rules = name.rules(heaps, width)?.with_forbidden(forbidden).with_misere(self.misere);
+        Ok(Game { name, width, rules })
     }
 }
 

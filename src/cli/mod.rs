@@ -6,6 +6,8 @@
 //! To add a game: one variant in [`game::GameName`], and one arm in each of its methods.
 
 mod census;
+mod check;
+mod completion;
 mod devices;
 mod figures;
 mod game;
@@ -42,6 +44,8 @@ enum Command {
     Solve(solve::Args),
     Census(census::Args),
     Query(query::Args),
+    Completion(completion::Args),
+    Check(check::Args),
     Devices(devices::Args),
 }
 
@@ -55,6 +59,8 @@ impl Cli {
             Command::Solve(args) => args.run(),
             Command::Census(args) => args.run(),
             Command::Query(args) => args.run(),
+            Command::Completion(args) => args.run(),
+            Command::Check(args) => args.run(),
             Command::Devices(args) => args.run(),
         }
     }

@@ -1,7 +1,7 @@
-//! The progress bar of a solve, on standard error.
+//! Progress bars on standard error.
 //!
-//! It appears only when a run takes longer than a blink, and only on a terminal. The driver reports after each
-//! stratum; a tick in between keeps the clock going where strata are slow.
+//! A bar appears only when a run takes longer than a blink, and only on a terminal. Whoever works reports now and then;
+//! a tick in between keeps the clock going where the steps are slow.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -21,36 +21,53 @@ const TICK: Duration = Duration::from_millis(100);
 /// A bar that disappears when dropped.
 pub struct Bar {
     line: ProgressBar,
-    strata: u64,
-    /// When the bar was last moved: strata can be so small that moving it for each would cost more than they do.
+    /// When the bar was last moved: steps can be so small that moving it for each would cost more than they do.
     moved: Instant,
     /// Dropped to call the drawing off; `None` where nothing is ever drawn.
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Bar {
-    /// A bar for a region, not shown yet, and never with `quiet`.
-    pub fn new(region: &Region, quiet: bool) -> Self {
-        let line = ProgressBar::with_draw_target(Some(region.positions()), ProgressDrawTarget::hidden());
-        line.set_style(style());
+    /// A bar that runs up to `all` of something, such as pairs, and tells how many of them are done a second and how
+    /// long it will take. It is not shown yet, and never with `quiet`.
+    pub fn counting(all: u64, noun: &'static str, quiet: bool) -> Self {
+        let rate = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let _ = out.write_str(&figures::rate_of(state.per_sec(), noun));
+        };
+        Self::new(all, quiet, style("{percent:>3} % {bar:24} {msg}, {rate}, {left}").with_key("rate", rate))
+    }
+
+    /// A bar for a number of steps that take more or less time each, so that nothing is known about the end.
+    pub fn stepping(all: u64, quiet: bool) -> Self {
+        Self::new(all, quiet, style("{bar:24} {stopping}{wide_msg}"))
+    }
+
+    fn new(all: u64, quiet: bool, style: ProgressStyle) -> Self {
+        let line = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::hidden());
+        line.set_style(style);
         let shown = !quiet && io::stderr().is_terminal();
-        Self {
-            strata: u64::from(region.strata().end),
-            moved: Instant::now(),
-            drawing: shown.then(|| draw_later(line.clone())),
-            line,
-        }
+        Self { moved: Instant::now(), drawing: shown.then(|| draw_later(line.clone())), line }
     }
 
     /// Moves the bar to where the run is.
-    pub fn update(&mut self, progress: &Progress) {
+    pub fn update(&mut self, done: u64, message: impl FnOnce() -> String) {
         if self.drawing.is_some() && self.moved.elapsed() >= TICK / 2 {
             self.moved = Instant::now();
-            let (done, all) = (figures::grouped(progress.strata), figures::grouped(self.strata));
-            self.line.set_message(format!("{done} of {all} strata"));
-            self.line.set_position(progress.positions);
+            self.line.set_message(message());
+            self.line.set_position(done);
         }
     }
+
+    /// Lets something else write to the terminal.
+    pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.line.suspend(write)
+    }
+}
+
+/// What a bar says of a region that is being solved.
+pub fn strata_of(region: &Region, progress: &Progress) -> String {
+    let all = figures::grouped(region.strata().end.into());
+    format!("{} of {all} strata", figures::grouped(progress.strata))
 }
 
 impl Drop for Bar {
@@ -75,20 +92,21 @@ fn draw_later(line: ProgressBar) -> (Sender<()>, JoinHandle<()>) {
     (wanted, thread)
 }
 
-fn style() -> ProgressStyle {
-    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        let _ = out.write_str(&figures::rate(state.per_sec()));
-    };
+fn style(template: &str) -> ProgressStyle {
+    const STOPPING: &str = "stopping, Ctrl-C again kills";
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         let _ = if interrupt::asked() {
-            out.write_str("stopping, Ctrl-C again kills")
+            out.write_str(STOPPING)
         } else {
             write!(out, "{} left", figures::whole_seconds(state.eta()))
         };
     };
-    ProgressStyle::with_template("{percent:>3} % {bar:24} {msg}, {rate}, {left}")
+    let stopping = |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let _ = if interrupt::asked() { write!(out, "{STOPPING}, ") } else { Ok(()) };
+    };
+    ProgressStyle::with_template(template)
         .expect("the template is well formed")
-        .with_key("rate", rate)
         .with_key("left", left)
+        .with_key("stopping", stopping)
         .progress_chars("━╸─")
 }

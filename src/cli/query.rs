@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use nimstrata::game::{Move, Position, Ruleset, legal_moves, parse_position};
+use nimstrata::game::{Move, Position, Ruleset, Take, legal_moves, parse_position};
 use nimstrata::observe::Lookup;
 use nimstrata::space::Region;
 use nimstrata::{Error, Result};
@@ -13,6 +13,9 @@ use super::game::{Game, RulesArgs};
 use super::number;
 use super::output::OutputArgs;
 use super::solving::SolvingArgs;
+
+/// Memory that a legal move takes at most, from listing to printing.
+const BYTES_PER_MOVE: u128 = 500;
 
 /// Find the verdict and every winning move of one position
 ///
@@ -76,6 +79,15 @@ impl Args {
         let region = Region::new(heaps, position.largest().into())
             .map_err(|error| about(&position, error))?
             .up_to_total(position.total());
+        // Where a move takes any number of stones there are as many moves as stones.
+        let solving = match game.rules.take {
+            Take::Any => {
+                let what = format!("listing the moves of {position}");
+                let needed = u128::from(position.total()) * BYTES_PER_MOVE;
+                solving.reserving(what, needed, "a position with fewer stones would do")?
+            }
+            _ => solving,
+        };
         let moves = legal_moves(&game.rules, &position);
         let mut lookup = Lookup::new(moves.iter().map(|one| one.to.clone()).chain([position.clone()]));
         let solved =

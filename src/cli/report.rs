@@ -86,7 +86,12 @@ impl Report {
         lines.add("positions", format!("{} in {}", grouped(self.positions), strata(self.strata)));
         lines.add("P-positions", of_all(self.p_positions));
         if let Some(forbid) = &self.forbid {
-            lines.add("P₀", format!("{} of them at totals {forbid}", grouped(self.p_forbidden)));
+            let others = self.p_positions - self.p_forbidden;
+            lines.add(
+                "  P₀",
+                format!("{} at totals {forbid}, where no move arrives", of_all(self.p_forbidden)),
+            );
+            lines.add("  P₁", format!("{} at all other totals", of_all(others)));
         }
     }
 

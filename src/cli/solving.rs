@@ -8,7 +8,7 @@ use nimstrata::solver::{self, BackendChoice, Observer, Options, Solver, Summary}
 use nimstrata::space::Region;
 use nimstrata::{Error, Result};
 
-use super::progress::Bar;
+use super::progress::{Bar, strata_of};
 use super::{interrupt, number};
 
 /// Where to solve.
@@ -32,6 +32,14 @@ pub struct SolvingArgs {
     /// Part of the name of the GPU to use, as in `nimstrata devices`
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     adapter: Option<String>,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+/// What may be used of this machine.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Solving options")]
+pub struct HostArgs {
     /// How many CPU threads [default: all]
     #[arg(long, value_name = "T", value_parser = number::threads, allow_hyphen_values = true)]
     threads: Option<usize>,
@@ -41,6 +49,19 @@ pub struct SolvingArgs {
     /// Show no progress bar
     #[arg(long)]
     quiet: bool,
+}
+
+impl HostArgs {
+    /// The options, for solving on the CPU.
+    pub fn validated(&self) -> Solving {
+        let options = Options {
+            backend: BackendChoice::Cpu,
+            threads: self.threads.unwrap_or(0),
+            memory: self.memory,
+            ..Options::default()
+        };
+        Solving { options, quiet: self.quiet }
+    }
 }
 
 impl SolvingArgs {
@@ -54,16 +75,15 @@ impl SolvingArgs {
         match self.adapter {
             Some(adapter) if backend == BackendChoice::Cpu => Err(Error::AdapterOnCpu { adapter }),
             adapter => {
-                let threads = self.threads.unwrap_or(0);
-                let options =
-                    Options { backend, adapter, threads, memory: self.memory, ..Options::default() };
-                Ok(Solving { options, quiet: self.quiet })
+                let Solving { options, quiet } = self.host.validated();
+                Ok(Solving { options: Options { backend, adapter, ..options }, quiet })
             }
         }
     }
 }
 
 /// How to solve.
+#[derive(Clone)]
 pub struct Solving {
     options: Options,
     quiet: bool,
@@ -93,9 +113,9 @@ impl Solving {
     ) -> Result<Solved> {
         let mut solver = Solver::new(rules, region, &self.options)?;
         let _requests = interrupt::Guard::new();
-        let mut bar = Bar::new(region, self.quiet);
+        let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
         let summary = solver.run(observers, &mut |progress| {
-            bar.update(progress);
+            bar.update(progress.positions, || strata_of(region, progress));
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         Ok(Solved {
@@ -109,14 +129,34 @@ impl Solving {
 
     /// Sets memory aside for an observer, `needed` bytes for `what`.
     pub fn reserving(mut self, what: String, needed: u128, remedy: &str) -> Result<Self> {
-        let available = self.options.memory.unwrap_or_else(solver::free_memory);
+        let available = self.available();
         if needed > u128::from(available) {
-            let source_of_limit = if self.options.memory.is_some() { "allowed by --memory" } else { "free" };
-            let remedy = remedy.to_owned();
-            return Err(Error::Memory { what, needed: Some(needed), available, source_of_limit, remedy });
+            let (source_of_limit, remedy) = (self.source_of_limit(), remedy.to_owned());
+            let needed = (needed < u128::MAX).then_some(needed);
+            return Err(Error::Memory { what, needed, available, source_of_limit, remedy });
         }
         self.options.reserved = needed as u64;
         Ok(self)
+    }
+
+    /// Bytes of memory that may be used.
+    pub fn available(&self) -> u64 {
+        self.options.memory.unwrap_or_else(solver::free_memory)
+    }
+
+    /// Where that limit comes from.
+    pub fn source_of_limit(&self) -> &'static str {
+        if self.options.memory.is_some() { "allowed by --memory" } else { "free" }
+    }
+
+    /// The options, for the library.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Whether no progress bar is wanted.
+    pub fn quiet(&self) -> bool {
+        self.quiet
     }
 
     /// CPU threads that will be used.

@@ -18,6 +18,22 @@ mod solved;
 mod table;
 
 pub use bound::Bound;
-pub use export::{Format, save};
-pub use solved::{Completions, solve};
-pub use table::Table;
+pub use export::{Format, Output};
+pub use solved::{Completions, bytes, region, solve};
+pub use table::{MOST, Table, WatchPairs};
+
+/// Completions of all multisets of heaps up to a cap.
+pub trait Completing: Sync {
+    /// How many heaps the game has; one less are completed.
+    fn heaps(&self) -> u32;
+    /// The greatest heap of the multisets.
+    fn max(&self) -> u32;
+    /// What completes these heaps, in any order; `None` when nothing does.
+    fn completion(&self, others: &[u32]) -> Option<u32>;
+    /// How many multisets there are.
+    fn multisets(&self) -> u64;
+    /// How many of them have a completion.
+    fn completed(&self) -> u64;
+    /// The greatest completion, if there is any.
+    fn greatest(&self) -> Option<u32>;
+}

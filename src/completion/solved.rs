@@ -2,23 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use super::Bound;
-use crate::error::Result;
-use crate::game::{Position, Ruleset};
+use super::{Bound, Completing};
+use crate::error::{Error, Result};
+use crate::game::{Position, Ruleset, Take};
 use crate::solver::{Observer, Options, Solver, Watch};
 use crate::space::{Region, Stratum};
 
 /// The completions of multisets of heaps up to a cap, as far as they were observed.
 pub struct Completions {
+    heaps: u32,
     max: u32,
     of: BTreeMap<(u64, Position), Vec<u32>>,
 }
 
 impl Completions {
-    /// Will collect the completions of heaps up to `max`.
+    /// Will collect the completions to `heaps` heaps of which all but one are up to `max`.
     #[must_use]
-    pub fn new(max: u32) -> Self {
-        Self { max, of: BTreeMap::new() }
+    pub fn new(heaps: u32, max: u32) -> Self {
+        Self { heaps, max, of: BTreeMap::new() }
     }
 
     /// What completes a multiset: nothing, or one heap. (Several would contradict the theory; the claims check it.)
@@ -54,19 +55,110 @@ impl Observer for Completions {
     }
 }
 
-/// The completions of all (n−1)-multisets of heaps up to `max`, by solving n heaps as far as completions can lie.
+impl Completing for Completions {
+    fn heaps(&self) -> u32 {
+        self.heaps
+    }
+
+    fn max(&self) -> u32 {
+        self.max
+    }
+
+    fn completion(&self, others: &[u32]) -> Option<u32> {
+        self.of(&Position::new(others.to_vec())).first().copied()
+    }
+
+    fn multisets(&self) -> u64 {
+        multisets(self.heaps, self.max.into()) as u64
+    }
+
+    fn completed(&self) -> u64 {
+        self.of.len() as u64
+    }
+
+    fn greatest(&self) -> Option<u32> {
+        self.of.values().flatten().copied().max()
+    }
+}
+
+/// How many (n−1)-multisets of heaps up to `max` there are; more than can be counted is the greatest number.
+fn multisets(heaps: u32, max: u64) -> u128 {
+    let choose = (1..u128::from(heaps)).try_fold(1u128, |count, heap| {
+        // C(max + i − 1, i − 1) · (max + i) is divisible by i.
+        Some(count.checked_mul(u128::from(max) + heap)? / heap)
+    });
+    choose.unwrap_or(u128::MAX)
+}
+
+/// Bytes that [`Completions`] take at most, with those for finding out which region to solve.
+#[must_use]
+pub fn bytes(heaps: u32, max: u64) -> u128 {
+    // An entry of the map, and two allocations.
+    let entry = 160 + 8 * u128::from(heaps);
+    let sums = u128::from(heaps) * u128::from(max);
+    multisets(heaps, max).saturating_mul(entry).saturating_add(32 * sums)
+}
+
+/// The region in which all completions of (n−1)-multisets of heaps up to `max` lie; `None` when there are none.
 ///
 /// # Errors
-/// As [`Region::new`], [`Solver::new`] and [`Solver::run`]; the region solved is larger than `max`, by the bound.
-pub fn solve(rules: &Ruleset, max: u64, options: &Options, watch: &mut Watch<'_>) -> Result<Completions> {
+/// [`Error::NoKernel`] for a game in which a move is not any number of stones from one heap,
+/// [`Error::CompletionSize`] for a cap whose region cannot be counted.
+pub fn region(rules: &Ruleset, max: u64) -> Result<Option<Region>> {
+    if rules.touch_most != 1 || rules.take != Take::Any {
+        return Err(Error::NoKernel { what: format!("the completions of {rules}") });
+    }
+    region_up_to(rules, max).map_err(|error| match error {
+        Error::Region { heaps, .. } => {
+            let (mut low, mut high) = (0, max);
+            while low + 1 < high {
+                let middle = u64::midpoint(low, high);
+                if region_up_to(rules, middle).is_ok() { low = middle } else { high = middle }
+            }
+            Error::CompletionSize { heaps, max: max.to_string(), largest: low }
+        }
+        other => other,
+    })
+}
+
+fn region_up_to(rules: &Ruleset, max: u64) -> Result<Option<Region>> {
+    // Refuses caps whose sums would take too long to list.
     Region::new(rules.heaps, max)?;
     let most_sum = u64::from(rules.heaps - 1) * max;
     let bound = Bound::new(rules, most_sum);
-    let mut completions = Completions::new(max as u32);
-    if let Some(greatest) = bound.greatest_heap(most_sum) {
-        let last = (0..=most_sum).filter_map(|sum| bound.greatest_total(sum)).max().unwrap_or(0);
-        let region = Region::new(rules.heaps, greatest.max(max))?.up_to_total(last);
+    let Some(greatest) = bound.greatest_heap(most_sum) else { return Ok(None) };
+    let last = (0..=most_sum).filter_map(|sum| bound.greatest_total(sum)).max().unwrap_or(0);
+    Ok(Some(Region::new(rules.heaps, greatest.max(max))?.up_to_total(last)))
+}
+
+/// The completions of all (n−1)-multisets of heaps up to `max`, by solving n heaps as far as completions can lie.
+///
+/// # Errors
+/// As [`region`], [`Solver::new`] and [`Solver::run`]; the region solved is larger than `max`, by the bound.
+pub fn solve(rules: &Ruleset, max: u64, options: &Options, watch: &mut Watch<'_>) -> Result<Completions> {
+    let region = region(rules, max)?;
+    let mut completions = Completions::new(rules.heaps, max as u32);
+    if let Some(region) = region {
         Solver::new(rules, &region, options)?.run(&mut [&mut completions], watch)?;
     }
     Ok(completions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multisets_are_counted_without_overflow() {
+        assert_eq!([1, 2, 3, 4].map(|heaps| multisets(heaps, 6)), [1, 7, 28, 84]);
+        assert_eq!(multisets(14, u64::MAX), u128::MAX);
+        assert_eq!(bytes(14, u64::MAX), u128::MAX);
+    }
+
+    #[test]
+    fn caps_whose_region_cannot_be_counted_are_refused_with_the_largest() {
+        let rules = Ruleset::forbidden_total_size(14).unwrap();
+        let Err(Error::CompletionSize { largest, .. }) = region(&rules, 100) else { panic!("accepted") };
+        assert!(region(&rules, largest).is_ok() && region(&rules, largest + 1).is_err());
+    }
 }

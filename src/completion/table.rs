@@ -16,13 +16,13 @@
     reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
 )]
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use super::Bound;
+use super::{Bound, Completing};
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 
@@ -31,6 +31,12 @@ const TILE: usize = 64;
 
 /// Bytes of a bitset looked at together.
 const CHUNK: usize = 32;
+
+/// The greatest cap of a table.
+pub const MOST: u64 = 1 << 16;
+
+/// Called with the number of pairs done; [`ControlFlow::Break`] stops the computation.
+pub type WatchPairs<'a> = dyn FnMut(u64) -> ControlFlow<()> + Send + 'a;
 
 /// f(x,y) for all heaps x and y up to a cap.
 pub struct Table {
@@ -44,22 +50,35 @@ impl Table {
     /// of the pool it is called in.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] for another game, [`Error::Region`] for a cap beyond 2^16.
+    /// [`Error::NoKernel`] for another game, [`Error::CompletionSize`] for a cap beyond 2^16.
     pub fn new(rules: &Ruleset, max: u64) -> Result<Self> {
+        Self::watched(rules, max, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::new`]; `watch` hears now and then how many of the [`Self::pairs`] are done, and can stop it.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and [`Error::Stopped`] when `watch` stopped it.
+    pub fn watched(rules: &Ruleset, max: u64, watch: &mut WatchPairs<'_>) -> Result<Self> {
         if rules.heaps != 3 || rules.touch_most != 1 || rules.take != Take::Any {
             return Err(Error::NoKernel { what: format!("the table of completions of {rules}") });
         }
-        let largest = 1 << 16;
-        if max > largest {
-            return Err(Error::Region { heaps: 3, max: max.to_string(), largest });
+        if max > MOST {
+            return Err(Error::CompletionSize { heaps: 3, max: max.to_string(), largest: MOST });
         }
         let size = max as usize + 1;
         let cells = std::iter::repeat_with(AtomicU32::default).take(size * (size + 1) / 2).collect();
         let table = Self { max: max as u32, cells };
         if let Some(totals) = Totals::new(rules, 2 * max) {
-            table.fill(&totals);
+            table.fill(&totals, watch)?;
         }
         Ok(table)
+    }
+
+    /// How many pairs x ≤ y there are.
+    #[must_use]
+    pub fn pairs(max: u64) -> u64 {
+        (max + 1) * (max + 2) / 2
     }
 
     /// Bytes that a table up to `max` takes, with those for computing it; `None` when they are more than `limit`.
@@ -72,6 +91,9 @@ impl Table {
             return None;
         }
         let heap = u128::from(Bound::new(rules, 2 * max).greatest_heap(2 * max).unwrap_or(0));
+        if heap >= u128::from(u32::MAX) {
+            return None;
+        }
         // Bitsets; eight copies of the forbidden totals, their distances, and the allowed totals of the bound.
         let bytes = cells + size * (heap / 8 + CHUNK as u128 + 2) + 13 * (heap + sums);
         (bytes <= limit).then_some(bytes)
@@ -94,8 +116,14 @@ impl Table {
         (0..=self.max).map(move |y| self.get(x, y))
     }
 
+    /// What completes each pair.
+    fn values(&self) -> impl Iterator<Item = Option<u32>> {
+        self.cells.iter().map(|cell| cell.load(Relaxed).checked_sub(1))
+    }
+
     /// Solves all tiles, one antidiagonal after another.
-    fn fill(&self, totals: &Totals) {
+    fn fill(&self, totals: &Totals, watch: &mut WatchPairs<'_>) -> Result<()> {
+        let mut done = 0;
         let tiles = (self.max as usize + 1).div_ceil(TILE);
         // A scan of whole chunks from any byte on must get as far as the greatest completion.
         let bytes = totals.greatest_heap / 8 + 2 + CHUNK;
@@ -115,8 +143,16 @@ impl Table {
                     used[tile.x] = tile.low;
                 }
                 used[tile.y] = tile.high;
+                let [xs, ys] = [tile.x, tile.y].map(|tile| self.heaps(tile).len() as u64);
+                done += if tile.x < tile.y { xs * ys } else { xs * (xs + 1) / 2 };
+            }
+            let all = Self::pairs(self.max.into());
+            if watch(done).is_break() && done < all {
+                let percent = done as f64 / all as f64 * 100.0;
+                return Err(Error::Stopped { when: format!("after {percent:.1} % of the pairs") });
             }
         }
+        Ok(())
     }
 
     /// The heaps of a range of tiles.
@@ -131,6 +167,32 @@ impl Table {
             self.cells[cell(x, z)].store(y as u32 + 1, Relaxed);
             self.cells[cell(y, z)].store(x as u32 + 1, Relaxed);
         }
+    }
+}
+
+impl Completing for Table {
+    fn heaps(&self) -> u32 {
+        3
+    }
+
+    fn max(&self) -> u32 {
+        self.max
+    }
+
+    fn completion(&self, others: &[u32]) -> Option<u32> {
+        self.get(others[0], others[1])
+    }
+
+    fn multisets(&self) -> u64 {
+        Self::pairs(self.max.into())
+    }
+
+    fn completed(&self) -> u64 {
+        self.values().flatten().count() as u64
+    }
+
+    fn greatest(&self) -> Option<u32> {
+        self.values().flatten().max()
     }
 }
 

@@ -79,8 +79,20 @@ impl ForbiddenTotals {
         };
         let settled = self.parts.iter().map(start).max().unwrap_or(0).max(from);
         let progressions = self.parts.iter().filter(|part| matches!(part, Part::Progression { .. })).count();
-        let beyond = 1u64.checked_shl(progressions as u32).unwrap_or(u64::MAX);
-        (from..=settled.saturating_add(beyond)).find(|&total| !self.contains(total))
+        let beyond = settled.saturating_add(1u64.checked_shl(progressions as u32).unwrap_or(u64::MAX));
+        let mut total = from;
+        while total <= beyond {
+            // A range may be long: go to its end in one step.
+            let last = self.parts.iter().filter(|part| part.contains(total)).map(|part| match *part {
+                Part::Range(_, last) => last,
+                Part::Progression { .. } => total,
+            });
+            match last.max() {
+                None => return Some(total),
+                Some(last) => total = last.checked_add(1)?,
+            }
+        }
+        None
     }
 
     /// Whether nothing is forbidden.
@@ -202,6 +214,9 @@ mod tests {
             }
         }
         assert_eq!(ForbiddenTotals::default().next_allowed(3), Some(3));
+        let long: ForbiddenTotals = "0..1000000000000000000,2k".parse().unwrap();
+        assert_eq!(long.next_allowed(7), Some(1_000_000_000_000_000_001));
+        assert_eq!("5..18446744073709551615".parse::<ForbiddenTotals>().unwrap().next_allowed(5), None);
     }
 
     #[test]

@@ -5,21 +5,68 @@
 
 use super::fts::{about, rules};
 use super::{Case, Finding};
-use crate::completion::Completions;
-use crate::error::Result;
-use crate::solver::{Options, Solver, Watch};
+use crate::completion::{self, Completions};
+use crate::error::{Error, Result};
+use crate::solver::{self, Options, Solver, Watch};
 use crate::space::Region;
 
 /// Solves what is needed to complete the multisets of a case.
 fn solve(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Completions, u64)> {
+    let rules = rules(case)?;
+    let options = &reserving(case, options)?;
+    let refuse = |error| about_larger(case, error);
     let region = if case.heaps == 3 {
-        Region::new(3, case.max.saturating_mul(2).saturating_add(1))?.up_to_total(4 * case.max + 1)
+        let region = Region::new(3, case.max.saturating_mul(2).saturating_add(1)).map_err(refuse)?;
+        region.up_to_total(4 * case.max + 1)
     } else {
         Region::new(case.heaps, case.max)?
     };
-    let mut completions = Completions::new(case.max as u32);
-    let summary = Solver::new(&rules(case)?, &region, options)?.run(&mut [&mut completions], watch)?;
+    let mut completions = Completions::new(case.heaps, case.max as u32);
+    let mut solver = Solver::new(&rules, &region, options).map_err(refuse)?;
+    let summary = solver.run(&mut [&mut completions], watch)?;
     Ok((completions, summary.positions))
+}
+
+/// The options with memory set aside for the completions.
+fn reserving(case: &Case, options: &Options) -> Result<Options> {
+    let size = u128::from(case.max) + 1;
+    let table = if case.heaps == 3 { size.saturating_mul(size).saturating_mul(12) } else { 0 };
+    let needed = completion::bytes(case.heaps, case.max).saturating_add(table);
+    let available = options.memory.unwrap_or_else(solver::free_memory);
+    if needed.saturating_add(options.reserved.into()) > available.into() {
+        return Err(Error::Memory {
+            what: format!("keeping the completions of {case}"),
+            needed: (needed < u128::MAX).then_some(needed),
+            available,
+            source_of_limit: if options.memory.is_some() { "allowed by --memory" } else { "free" },
+            remedy: "a smaller --max would do".to_owned(),
+        });
+    }
+    Ok(Options { reserved: options.reserved + needed as u64, ..options.clone() })
+}
+
+/// What an error about the larger region means for the case.
+fn about_larger(case: &Case, error: Error) -> Error {
+    if case.heaps != 3 {
+        return error;
+    }
+    let cap = |largest: u64| largest.saturating_sub(1) / 2;
+    match error {
+        Error::Region { heaps, largest, .. } => {
+            Error::Region { heaps, max: case.max.to_string(), largest: cap(largest) }
+        }
+        Error::RegionMemory { heaps, max, needed, available, source_of_limit, largest } => Error::Memory {
+            what: format!("completing 2 heaps up to {} takes {heaps} heaps up to {max}, which", case.max),
+            needed,
+            available,
+            source_of_limit,
+            remedy: match largest {
+                Some(largest) => format!("the largest --max that fits is {}", cap(largest)),
+                None => "no --max fits".to_owned(),
+            },
+        },
+        other => other,
+    }
 }
 
 /// f for three heaps: a square table, row-major; `None` where there is not exactly one completion.

@@ -79,7 +79,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
 ];
 
 fn cases(all: &[(u32, u64)]) -> Vec<Case> {
-    all.iter().map(|&(heaps, max)| Case { heaps, max, d: None }).collect()
+    all.iter().map(|&(heaps, max)| Case { heaps, max, d: None, width: None }).collect()
 }
 
 fn misere_cases() -> Vec<Case> {
@@ -356,7 +356,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     fn found(heaps: u32, max: u64, misere: bool, agrees: fn(&Judged<'_>) -> bool) -> (u64, Option<String>) {
-        let case = Case { heaps, max, d: None };
+        let case = Case { heaps, max, d: None, width: None };
         let options = Options { backend: BackendChoice::Cpu, ..Options::default() };
         let finding = check(&case, misere, &options, &mut |_| ControlFlow::Continue(()), agrees).unwrap();
         (finding.violations, finding.counterexample)

@@ -88,12 +88,12 @@ pub(super) static CLAIMS: [Claim; 10] = [
 ];
 
 fn case(heaps: u32, max: u64, d: u64) -> Case {
-    Case { heaps, max, d: Some(d) }
+    Case { heaps, max, width: None, d: Some(d) }
 }
 
 fn nim_cases() -> Vec<Case> {
     [(1, 2000), (2, 2000), (3, 400), (4, 120), (5, 60), (6, 36)]
-        .map(|(heaps, max)| Case { heaps, max, d: None })
+        .map(|(heaps, max)| Case { heaps, max, width: None, d: None })
         .into()
 }
 

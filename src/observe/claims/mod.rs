@@ -5,6 +5,7 @@
 //! bitmaps. A claim may be checked outside the range where it is stated (`--heaps`, `--max`, `--d`), and is then
 //! refuted where it fails.
 
+mod bounded_moore;
 mod completion;
 mod exact_slow;
 mod fts;
@@ -31,6 +32,18 @@ pub enum Status {
     Conjecture,
 }
 
+impl Status {
+    /// The status in a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Proved => "proved",
+            Self::Observed => "observed",
+            Self::Conjecture => "conjecture",
+        }
+    }
+}
+
 /// A claim with the regions on which it is checked by default.
 #[derive(Clone, Copy)]
 pub struct Claim {
@@ -53,6 +66,8 @@ pub struct Case {
     pub heaps: u32,
     /// The greatest heap size. For claims on completions, that of the heaps that are completed.
     pub max: u64,
+    /// How many heaps a move touches at most; `None` for claims that say so themselves.
+    pub width: Option<u32>,
     /// The divisor of the forbidden totals, at least 1; `None` for games that have none.
     pub d: Option<u64>,
 }
@@ -61,6 +76,7 @@ impl fmt::Display for Case {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.heaps == 1 { "" } else { "s" };
         write!(out, "{} heap{plural} up to {}", self.heaps, self.max)?;
+        self.width.map_or(Ok(()), |width| write!(out, ", width {width}"))?;
         self.d.map_or(Ok(()), |d| write!(out, ", d = {d}"))
     }
 }
@@ -72,6 +88,8 @@ pub struct Overrides {
     pub heaps: Option<u32>,
     /// The greatest heap size.
     pub max: Option<u64>,
+    /// How many heaps a move touches at most.
+    pub width: Option<u32>,
     /// The divisor of the forbidden totals.
     pub d: Option<u64>,
 }
@@ -87,7 +105,7 @@ pub struct Outcome {
     pub positions: u64,
     /// Whether the claim holds on all of the region.
     pub holds: bool,
-    /// How many positions (for completions: multisets to be completed) contradict it.
+    /// How many positions (for completions: multisets to be completed; for parity words: words) contradict it.
     pub violations: u64,
     /// The first of them, by total and then in canonical order.
     pub counterexample: Option<String>,
@@ -106,24 +124,32 @@ struct Finding {
 }
 
 impl Claim {
-    /// The cases to check: the default ones with the user's numbers put in, each once.
+    /// The cases to check: the default ones with the user's numbers put in, each once. Those of games that this leaves
+    /// with fewer heaps than a move touches are left out, unless the width is the user's.
     ///
     /// # Errors
-    /// [`Error::ClaimCase`] when the claim has no divisor to replace, or a divisor is 0.
+    /// [`Error::ClaimCase`] when the claim has no width or no divisor to replace, or a divisor is 0.
     pub fn cases(&self, overrides: &Overrides) -> Result<Vec<Case>> {
         let refuse = |reason: &str| Error::ClaimCase { claim: self.name, reason: reason.to_owned() };
         let put = |case: Case| match (case.d, overrides.d) {
             (None, Some(_)) => Err(refuse("it is about a game without --d; leave --d out")),
             (_, Some(0)) => Err(refuse("--d 0 divides nothing; give 1 or more")),
+            _ if case.width.is_none() && overrides.width.is_some() => {
+                Err(refuse("it is about a game without --width; leave --width out"))
+            }
             (d, wanted) => Ok(Case {
                 heaps: overrides.heaps.unwrap_or(case.heaps),
                 max: overrides.max.unwrap_or(case.max),
+                width: overrides.width.or(case.width),
                 d: wanted.or(d),
             }),
         };
         let mut seen = BTreeSet::new();
         let cases = (self.cases)().into_iter().map(put).collect::<Result<Vec<_>>>()?;
-        Ok(cases.into_iter().filter(|case| seen.insert(case.clone())).collect())
+        let is_game = |case: &Case| {
+            overrides.width.is_some() || case.width.is_none_or(|width| width <= case.heaps.max(1))
+        };
+        Ok(cases.into_iter().filter(|case| is_game(case) && seen.insert(case.clone())).collect())
     }
 
     /// Solves the region of a case and checks the claim on it.
@@ -150,7 +176,7 @@ impl Claim {
 
 /// All claims, in the order in which they are listed.
 pub fn all() -> impl Iterator<Item = &'static Claim> {
-    fts::CLAIMS.iter().chain(&exact_slow::CLAIMS)
+    fts::CLAIMS.iter().chain(&exact_slow::CLAIMS).chain(&bounded_moore::CLAIMS)
 }
 
 /// The claim of this name.
@@ -160,6 +186,14 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
 pub fn find(name: &str) -> Result<&'static Claim> {
     all().find(|claim| claim.name == name).ok_or_else(|| Error::UnknownClaim {
         name: name.to_owned(),
+        similar: all().map(|claim| claim.name).filter(|known| is_similar(name, known)).collect(),
         known: all().map(|claim| claim.name).collect(),
     })
+}
+
+/// Whether a name that does not exist may have been meant as one that does.
+fn is_similar(name: &str, known: &str) -> bool {
+    let name = name.to_lowercase().replace('_', "-");
+    let part = name.len() >= 3 && (known.contains(&name) || name.contains(known));
+    part || strsim::damerau_levenshtein(&name, known) <= 1 + known.len() / 8
 }
