@@ -245,8 +245,11 @@ impl Terminal {
                 // f is at most twice as long as its heaps in most games, so about as many digits.
                 let largest =
                     (0..max.value.min(self.columns as u64)).rev().find(|&max| fits(max, 2 * max + 1));
-                let what =
-                    format!("a table of {} columns, too wide for the {}", grouped(size as u64), self.columns);
+                let what = format!(
+                    "a table of {} columns, too wide for the {}",
+                    grouped(max.value.saturating_add(1)),
+                    self.columns
+                );
                 match largest {
                     Some(largest) => refuse(what, &format!("up to about {largest} it fits; ")),
                     None => refuse(what, ""),
@@ -263,7 +266,8 @@ impl Terminal {
 /// Columns that a table up to `max` takes when no number in it is above `greatest`.
 fn table_width(max: u64, greatest: u64) -> usize {
     let [label, number] = [max, greatest.max(max)].map(|number| number.to_string().len());
-    label.max(CORNER.len()) + (max as usize).saturating_add(1).saturating_mul(number + 1) + 1
+    let numbers = (max as usize).saturating_add(1).saturating_mul(number + 1);
+    numbers.saturating_add(label.max(CORNER.len()) + 1)
 }
 
 /// What stands in the upper left corner of a table.
