@@ -118,8 +118,11 @@ fn the_m_rule_is_optimal_in_normal_play() {
 #[test]
 fn misere_exceptions_follow_the_closed_form() {
     for (heaps, max) in [(3, 120), (4, 60), (5, 30), (6, 20), (7, 14), (8, 10)] {
-        let outcome =
-            check("misere-exceptions", Overrides { heaps: Some(heaps), max: Some(max), ..Overrides::default() }).remove(0);
+        let outcome = check(
+            "misere-exceptions",
+            Overrides { heaps: Some(heaps), max: Some(max), ..Overrides::default() },
+        )
+        .remove(0);
         assert!(outcome.holds && outcome.positions > 40_000, "{outcome:?}");
     }
 }

@@ -9,6 +9,7 @@ mod census;
 mod check;
 mod completion;
 mod devices;
+mod exceptions;
 mod figures;
 mod game;
 mod interrupt;
@@ -45,6 +46,7 @@ enum Command {
     Census(census::Args),
     Query(query::Args),
     Completion(completion::Args),
+    Exceptions(exceptions::Args),
     Check(check::Args),
     Devices(devices::Args),
 }
@@ -60,6 +62,7 @@ impl Cli {
             Command::Census(args) => args.run(),
             Command::Query(args) => args.run(),
             Command::Completion(args) => args.run(),
+            Command::Exceptions(args) => args.run(),
             Command::Check(args) => args.run(),
             Command::Devices(args) => args.run(),
         }
