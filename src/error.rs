@@ -191,7 +191,7 @@ pub enum Error {
     },
     /// A line of play that is too long to be written down.
     #[error(
-        "--line would play out {moves} moves; it does up to {most}, and without --line the position is analysed"
+        "--line would play out {moves} moves, and does up to {most}; leave it out to see the position alone"
     )]
     LineLength {
         /// How many moves the game lasts.

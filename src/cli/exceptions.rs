@@ -120,6 +120,7 @@ impl Args {
         let collects = self.minimal && form == Some(Form::Lines(Format::Text));
         let solving = if lists && on_terminal && !collects { solving.silent() } else { solving };
 
+        let _requests = interrupt::Guard::new();
         let shorter = self.minimal.then(|| find_shorter(&solving, &game.rules, &region)).transpose()?;
         let wanted = AtomicBool::new(true);
         let mut printer = Printer::new(form, &game.rules, &region, self.limit, &wanted);
@@ -184,7 +185,6 @@ fn reserving(solving: Solving, rules: &Ruleset, region: &Region) -> Result<Solvi
 
 /// Finds the exceptions of fewer heaps, with a bar.
 fn find_shorter(solving: &Solving, rules: &Ruleset, region: &Region) -> Result<Shorter> {
-    let _requests = interrupt::Guard::new();
     let last_total = u64::from(region.strata().end) - 1;
     let regions = (2..rules.heaps).map(|heaps| {
         Region::new(heaps, region.max().into()).map_or(0, |region| region.up_to_total(last_total).positions())

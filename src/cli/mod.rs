@@ -15,6 +15,7 @@ mod game;
 mod interrupt;
 mod number;
 mod output;
+mod play;
 mod progress;
 mod query;
 mod report;
