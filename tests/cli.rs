@@ -327,10 +327,10 @@ mod query {
     fn a_p_position_has_no_winning_move() {
         assert_eq!(
             output("query bounded-moore --width 2 --position 2,2,2"),
-            "(2,2,2) is a P-position: the player to move loses in 6 moves (R = 6)\n\
+            "(2,2,2) is a P-position: the player to move loses in 4 moves (R = 4)\n\
              None of the 2 legal moves wins; 2 delay the longest (*):\n  \
-             * to (1,1,2), R = 5, taking 1 each from 2 heaps of 2\n  \
-             * to (1,2,2), R = 5, taking 1 from a heap of 2\n"
+             * to (1,1,2), R = 3, taking 1 each from 2 heaps of 2\n  \
+             * to (1,2,2), R = 3, taking 1 from a heap of 2\n"
         );
         let found = json("query bounded-moore --width 2 --position 2,2,2");
         assert_eq!(found["verdict"], "P");
@@ -387,7 +387,7 @@ mod query {
                 "the position (1,4294967296) is too large: with 2 heaps, the largest can be up to ",
             ),
         ] {
-            refuses(&format!("query bounded-moore --width 1 --position {position}"), 2, reason);
+            refuses(&format!("query bounded-moore --width 2 --position {position}"), 2, reason);
         }
         let empty = ["query", "bounded-moore", "--width", "1", "--position", ""];
         refuses_exactly(&empty, 2, "cannot read the position \"\": a heap size is missing");

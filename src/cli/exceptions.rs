@@ -42,7 +42,7 @@ enum Format {
 /// Find the positions whose M-move is not optimal
 ///
 /// In exact slow Nim with all heaps but one touched, the M-move keeps a smallest even heap, or a largest heap if all are
-/// odd. An exception is a position with a move where R(x_M) is not R(x) - 1: the M-move does not win as early or lose as
+/// odd. An exception is a position with a move where that move does not lead to R(x) - 1: it does not win as early or lose as
 /// late as another. In normal play there are none, as is proved.
 ///
 /// Write x1 <= ... <= xn. An exception follows from another if it is that one with its largest heap grown, or if for
@@ -295,8 +295,8 @@ impl<'a> Printer<'a> {
                 )
             }
             Some(Form::Lines(Format::Csv)) => {
-                let sizes = (1..=self.heaps).map(|heap| format!("x{heap},")).collect::<String>();
-                format!("{sizes}remoteness,m_remoteness,m_move,optimal_moves\n")
+                let sizes = (1..=self.heaps).map(|heap| format!("x{heap}")).collect::<Vec<_>>().join(",");
+                format!("{sizes},remoteness,m_remoteness,m_move,optimal_moves\n")
             }
             Some(Form::Json) => "{\"list\":[".to_owned(),
             Some(Form::Lines(Format::Jsonl)) | None => String::new(),
