@@ -146,7 +146,7 @@ impl Plan {
                 let mut watch = |progress: &Progress| {
                     bar.update(done, || {
                         let solved = grouped(progress.positions);
-                        format!("check {} of {all}: {}, {case}, {solved} positions", done + 1, claim.name)
+                        format!("{}/{all} {}, {case}: {solved} positions", done + 1, claim.name)
                     });
                     if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 };
@@ -160,7 +160,7 @@ impl Plan {
                 }
                 done += 1;
                 if let (Some(printer), Some(outcome)) = (&mut printer, report.checks.last())
-                    && !bar.suspend(|| printer.add(outcome))?
+                    && !bar.suspend(|| printer.add(claim, outcome))?
                 {
                     return Ok(None);
                 }
@@ -285,8 +285,8 @@ fn summary(reports: &[ClaimReport], all: bool, took: Duration) -> String {
 struct Printer {
     /// What stands above the first line.
     head: String,
-    /// Columns of the claims' names, where several are checked.
-    name: Option<usize>,
+    /// Columns of the claims' names and statuses, where several are checked.
+    name: Option<[usize; 2]>,
     region: usize,
 }
 
@@ -295,7 +295,10 @@ impl Printer {
     const POSITIONS: usize = 14;
 
     fn new(plan: &Plan) -> Self {
-        let name = plan.claims.iter().map(|(claim, _)| claim.name.len()).max().filter(|_| plan.all);
+        let widest = |text: fn(&Claim) -> &'static str| {
+            plan.claims.iter().map(|(claim, _)| text(claim).len()).max().unwrap_or(0)
+        };
+        let name = plan.all.then(|| [widest(|claim| claim.name), widest(|claim| claim.status.name())]);
         let region = plan.cases().map(|case| case.to_string().len()).max().unwrap_or(0);
         let head = match plan.claims.first() {
             Some((claim, _)) if !plan.all => {
@@ -308,7 +311,7 @@ impl Printer {
     }
 
     /// Prints a check; `false` when nobody reads it.
-    fn add(&mut self, outcome: &Outcome) -> Result<bool> {
+    fn add(&mut self, claim: &Claim, outcome: &Outcome) -> Result<bool> {
         let found = match &outcome.counterexample {
             Some(first) => format!("VIOLATED {}, first {first}", times(outcome.violations)),
             None if outcome.holds && outcome.note.is_some() && self.name.is_some() => {
@@ -318,7 +321,7 @@ impl Printer {
             None => format!("VIOLATED {}", times(outcome.violations)),
         };
         let (region, positions) = (self.region, grouped(outcome.positions));
-        let name = self.named(outcome.claim);
+        let name = self.named(claim);
         let mut text = format!(
             "{name}{:region$}  {positions:>width$}  {found}\n",
             outcome.region,
@@ -331,12 +334,14 @@ impl Printer {
     }
 
     fn add_skipped(&mut self, claim: &Claim, reason: &str) -> Result<bool> {
-        let text = format!("{}not checked: {reason}\n", self.named(claim.name));
+        let text = format!("{}not checked: {reason}\n", self.named(claim));
         self.print(&text)
     }
 
-    fn named(&self, claim: &str) -> String {
-        self.name.map_or_else(String::new, |width| format!("{claim:width$}  "))
+    fn named(&self, claim: &Claim) -> String {
+        self.name.map_or_else(String::new, |[name, status]| {
+            format!("{:name$}  {:status$}  ", claim.name, claim.status.name())
+        })
     }
 
     fn print(&mut self, text: &str) -> Result<bool> {

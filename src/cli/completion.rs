@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use nimstrata::completion::{self, Completing, Completions, MOST, Output, Table};
 use nimstrata::error::bytes;
 use nimstrata::game::Position;
-use nimstrata::space::Region;
+use nimstrata::space::{Region, largest_cap_within};
 use nimstrata::{Error, Result, cpu};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -91,9 +91,12 @@ impl Args {
 
         let start = Instant::now();
         let file_bytes = file.map(|file| {
-            let watch =
-                || if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-            file.write(&*f, &sentence(&game.words()), &self.command(&game), &watch)
+            let mut bar = Bar::stepping(1, solving.quiet());
+            let mut watch = |written: u64| {
+                bar.update(0, || format!("writing the file, {}", bytes(written.into())));
+                if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            file.write(&*f, &sentence(&game.words()), &self.command(&game), &mut watch)
         });
         let report = CompletionReport {
             game: game.name.name(),
@@ -123,13 +126,12 @@ impl Args {
             return Err(self.too_large(MOST));
         }
         let available = solving.available();
-        let needed = |max| Table::bytes(&game.rules, max, u128::MAX);
-        if needed(max).is_none_or(|needed| needed > available.into()) {
-            let fits = |max| Table::bytes(&game.rules, max, available.into()).is_some();
-            let largest = (0..max).rev().find(|&max| fits(max));
+        let (largest, needed) =
+            largest_cap_within(max, available, |max, limit| Table::bytes(&game.rules, max, limit));
+        if largest != Some(max) {
             return Err(Error::Memory {
                 what: format!("the table of pairs up to {}", grouped(max)),
-                needed: needed(max),
+                needed,
                 available,
                 source_of_limit: solving.source_of_limit(),
                 remedy: match largest {
@@ -151,8 +153,11 @@ impl Args {
     fn solved(&self, game: &Game, solving: Solving) -> Result<Completions> {
         let (heaps, max) = (self.heaps, self.max.value);
         let what = format!("keeping the completions of {} up to {}", others(heaps), self.max.text);
-        let remedy = "a smaller --max or --heaps would do";
-        let solving = solving.reserving(what, completion::bytes(heaps, max), remedy)?;
+        let remedy = match completion::largest_cap(heaps, max, solving.available()) {
+            Some(largest) => format!("they fit up to --max {largest}"),
+            None => format!("no completions of {} fit", others(heaps)),
+        };
+        let solving = solving.reserving(what, completion::bytes(heaps, max), &remedy)?;
         let region = completion::region(&game.rules, max).map_err(|error| match error {
             Error::CompletionSize { largest, .. } | Error::Region { largest, .. } => self.too_large(largest),
             other => other,
@@ -321,6 +326,19 @@ struct CompletionReport<'a> {
 }
 
 impl CompletionReport<'_> {
+    /// How many of the pairs, or whatever they are, have a completion.
+    fn completed(&self, noun: &str) -> String {
+        if self.completed == self.multisets {
+            return match self.multisets {
+                1 => format!("the only {noun}"),
+                all => format!("all {}", counted(all, noun)),
+            };
+        }
+        let percent = share(self.completed, self.multisets);
+        let others = if self.rows.is_some() { "; - stands for no completion" } else { "" };
+        format!("{} of {} ({percent}){others}", grouped(self.completed), counted(self.multisets, noun))
+    }
+
     /// A table of three heaps: x down, y across.
     fn write_table(&self, f: &dyn Completing, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let label = self.max.to_string().len().max(CORNER.len());
@@ -373,22 +391,14 @@ impl fmt::Display for CompletionReport<'_> {
         }
         let mut lines = Lines::default();
         lines.add("game", &*self.words);
-        let each = if self.heaps == 2 { "it" } else { "each" };
-        lines.add("completes", format!("{}, {each} ≤ {}", others(self.heaps), grouped(self.max.into())));
-        lines.add(
-            "completed",
-            match self.multisets - self.completed {
-                0 => format!("all {}", counted(self.multisets, "multiset")),
-                _ => {
-                    let percent = share(self.completed, self.multisets);
-                    format!(
-                        "{} of {} ({percent})",
-                        grouped(self.completed),
-                        counted(self.multisets, "multiset")
-                    )
-                }
-            },
-        );
+        let (what, noun) = match self.heaps {
+            1 => ("none: there is only one heap".to_owned(), "multiset"),
+            2 => (format!("1 heap ≤ {}", grouped(self.max.into())), "heap"),
+            3 => (format!("2 heaps, each ≤ {}", grouped(self.max.into())), "pair"),
+            heaps => (format!("{}, each ≤ {}", others(heaps), grouped(self.max.into())), "multiset"),
+        };
+        lines.add("completes", what);
+        lines.add("completed", self.completed(noun));
         let greatest = self.greatest.map_or_else(|| "none".to_owned(), |f| grouped(f.into()));
         lines.add("greatest f", greatest);
         let took = |seconds: f64| time(Duration::from_secs_f64(seconds));

@@ -39,7 +39,7 @@ impl Bar {
 
     /// A bar for a number of steps that take more or less time each, so that nothing is known about the end.
     pub fn stepping(all: u64, quiet: bool) -> Self {
-        Self::new(all, quiet, style("{bar:24} {stopping}{wide_msg}"))
+        Self::new(all, quiet, style("{bar:12} {stopping}{wide_msg}"))
     }
 
     fn new(all: u64, quiet: bool, style: ProgressStyle) -> Self {

@@ -12,6 +12,9 @@ use crate::picture::{self, Chart, Legend};
 /// Where a multiset has no completion, `.npy` files hold this.
 const NONE: u32 = u32::MAX;
 
+/// Called with the number of bytes written; [`ControlFlow::Break`] stops the writing.
+pub type WatchBytes<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
+
 /// The kind of a file, by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -86,8 +89,8 @@ impl Output {
         Ok(Self { name: name.to_owned(), path, part, file: Some(file), format })
     }
 
-    /// Writes the file and returns its size. `game` and `command` go into a picture; `watch` is asked now and then whether to
-    /// go on.
+    /// Writes the file and returns its size. `game` and `command` go into a picture; `watch` hears now and then how many
+    /// bytes are written, and can stop it.
     ///
     /// # Errors
     /// [`Error::Io`] when it cannot be written, [`Error::Stopped`] when `watch` stopped it.
@@ -96,11 +99,12 @@ impl Output {
         f: &dyn Completing,
         game: &str,
         command: &str,
-        watch: &dyn Fn() -> ControlFlow<()>,
+        watch: &mut WatchBytes<'_>,
     ) -> Result<u64> {
         let mut stopped = false;
-        let write = |file: File, stopped: &mut bool| {
-            let mut out = BufWriter::with_capacity(1 << 20, Watched { file, watch, stopped });
+        let mut write = |file: File, stopped: &mut bool| {
+            let watched = Watched { file, written: 0, watch: &mut *watch, stopped };
+            let mut out = BufWriter::with_capacity(1 << 20, watched);
             match self.format {
                 Format::Json => write_json(f, &mut out)?,
                 Format::Csv => write_csv(f, &mut out)?,
@@ -135,19 +139,22 @@ fn failed(name: &Path, source: io::Error) -> Error {
 }
 
 /// A file that is written only as long as it is wanted.
-struct Watched<'a> {
+struct Watched<'a, 'b> {
     file: File,
-    watch: &'a dyn Fn() -> ControlFlow<()>,
+    written: u64,
+    watch: &'a mut WatchBytes<'b>,
     stopped: &'a mut bool,
 }
 
-impl Write for Watched<'_> {
+impl Write for Watched<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if (self.watch)().is_break() {
+        if (self.watch)(self.written).is_break() {
             *self.stopped = true;
             return Err(io::Error::other("no longer wanted"));
         }
-        self.file.write(bytes)
+        let written = self.file.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -18,8 +18,8 @@ mod solved;
 mod table;
 
 pub use bound::Bound;
-pub use export::{Format, Output};
-pub use solved::{Completions, bytes, region, solve};
+pub use export::{Format, Output, WatchBytes};
+pub use solved::{Completions, bytes, largest_cap, region, solve};
 pub use table::{MOST, Table, WatchPairs};
 
 /// Completions of all multisets of heaps up to a cap.

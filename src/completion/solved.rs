@@ -6,7 +6,7 @@ use super::{Bound, Completing};
 use crate::error::{Error, Result};
 use crate::game::{Position, Ruleset, Take};
 use crate::solver::{Observer, Options, Solver, Watch};
-use crate::space::{Region, Stratum};
+use crate::space::{Region, Stratum, largest_cap_within};
 
 /// The completions of multisets of heaps up to a cap, as far as they were observed.
 pub struct Completions {
@@ -97,6 +97,13 @@ pub fn bytes(heaps: u32, max: u64) -> u128 {
     let entry = 160 + 8 * u128::from(heaps);
     let sums = u128::from(heaps) * u128::from(max);
     multisets(heaps, max).saturating_mul(entry).saturating_add(32 * sums)
+}
+
+/// The greatest cap up to `max` whose completions take no more bytes than these.
+#[must_use]
+pub fn largest_cap(heaps: u32, max: u64, available: u64) -> Option<u64> {
+    let within = |max, limit| Some(bytes(heaps, max)).filter(|&bytes| bytes <= limit);
+    largest_cap_within(max.min(u64::MAX - 1), available, within).0
 }
 
 /// The region in which all completions of (n−1)-multisets of heaps up to `max` lie; `None` when there are none.

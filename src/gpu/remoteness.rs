@@ -6,6 +6,7 @@ use super::stencil::{Shader, StencilKernel};
 use super::strata::Strata;
 use crate::space::{Cell, Key};
 
+// A constant in front of the text, not an `override`: naga 30 panics where expressions of overrides meet `select`.
 macro_rules! source {
     ($key_bits:literal) => {
         concat!(

@@ -14,8 +14,8 @@ use std::collections::HashSet;
 
 use super::m_moves::{Judged, MMoves};
 use crate::error::Result;
-use crate::game::{Position, Ruleset, m_rule};
-use crate::solver::{Observer, Options, Quantity, Solver, Watch};
+use crate::game::{Position, Ruleset, m_move};
+use crate::solver::{Observer, Options, Solver, Watch};
 use crate::space::{Region, Stratum};
 
 /// A position whose M-move is not optimal.
@@ -35,20 +35,50 @@ pub struct Exception {
     pub minimal: Option<bool>,
 }
 
-impl Exception {
+/// An exception before it is known whether anybody wants to read it.
+struct Found {
+    position: Position,
+    remoteness: u32,
+    m_remoteness: u32,
+    /// Bit i: keeping heap i, the last of equal ones, is optimal.
+    optimal: u32,
+}
+
+impl Found {
     fn new(judged: &Judged<'_>) -> Self {
-        let moves = judged.moves().into_iter().filter(|one| one.remoteness + 1 == judged.remoteness);
-        let kept = m_rule::kept_heap(judged.sizes).expect("a judged position has a move");
-        let after_m = judged.moves().into_iter().find(|one| one.heap == kept);
+        let sizes = judged.sizes;
+        let is_move =
+            |&heap: &usize| sizes.get(heap + 1) != Some(&sizes[heap]) && (heap == 0 || sizes[0] > 0);
+        let is_optimal = |&heap: &usize| judged.keeping(heap) + 1 == judged.remoteness;
+        let optimal =
+            (0..sizes.len()).filter(is_move).filter(is_optimal).fold(0, |mask, heap| mask | 1 << heap);
         Self {
             position: judged.position(),
             remoteness: judged.remoteness,
-            m_move: after_m.expect("the M-move is one of the moves").to,
             m_remoteness: judged.m_remoteness,
-            optimal: moves.map(|one| one.to).collect(),
-            minimal: None,
+            optimal,
         }
     }
+
+    fn describe(self, minimal: Option<bool>) -> Exception {
+        let heaps = self.position.sizes().len();
+        // The larger the kept heap, the smaller the position reached.
+        let kept = (0..heaps).rev().filter(|heap| self.optimal >> heap & 1 == 1);
+        Exception {
+            remoteness: self.remoteness,
+            m_move: m_move(&self.position).expect("an exception has a move"),
+            m_remoteness: self.m_remoteness,
+            optimal: kept.map(|heap| keep(&self.position, heap)).collect(),
+            minimal,
+            position: self.position,
+        }
+    }
+}
+
+/// The position after the move that keeps this heap.
+fn keep(position: &Position, kept: usize) -> Position {
+    let sizes = position.sizes().iter().enumerate();
+    Position::new(sizes.map(|(heap, &size)| size - u32::from(heap != kept)).collect())
 }
 
 /// Receives exceptions, one after the other.
@@ -59,6 +89,7 @@ pub struct Exceptions<'a> {
     moves: MMoves,
     covered: Option<Covered>,
     list: Option<List<'a>>,
+    list_minimal_only: bool,
     positions: u64,
     count: u64,
     minimal: u64,
@@ -71,7 +102,15 @@ impl<'a> Exceptions<'a> {
     /// [`Error::NoMRule`](crate::Error::NoMRule) for any other game than NIM(n, n−1) with nothing forbidden.
     pub fn new(rules: &Ruleset) -> Result<Self> {
         let moves = MMoves::new(rules)?;
-        Ok(Self { moves, covered: None, list: None, positions: 0, count: 0, minimal: 0 })
+        Ok(Self {
+            moves,
+            covered: None,
+            list: None,
+            list_minimal_only: false,
+            positions: 0,
+            count: 0,
+            minimal: 0,
+        })
     }
 
     /// Will tell the minimal exceptions from the others, given those of fewer heaps.
@@ -84,6 +123,13 @@ impl<'a> Exceptions<'a> {
     #[must_use]
     pub fn listing(self, list: impl FnMut(&Exception) + Send + 'a) -> Self {
         Self { list: Some(Box::new(list)), ..self }
+    }
+
+    /// Will call `list` with every exception that is minimal, in the same order; needs
+    /// [`with_shorter`](Self::with_shorter).
+    #[must_use]
+    pub fn listing_minimal(self, list: impl FnMut(&Exception) + Send + 'a) -> Self {
+        Self { list_minimal_only: true, ..self.listing(list) }
     }
 
     /// How many positions were observed.
@@ -120,20 +166,19 @@ impl Observer for Exceptions<'_> {
         }
         let parts = self.moves.fold(stratum, Vec::new, |part, judged| {
             if judged.is_exception() {
-                part.push(Exception::new(judged));
+                part.push(Found::new(judged));
             }
         });
         let mut found = parts.into_iter().flatten().collect::<Vec<_>>();
         found.sort_unstable_by(|one, other| one.position.cmp(&other.position));
         self.count += found.len() as u64;
-        for mut exception in found {
-            if let Some(covered) = &mut self.covered {
-                let minimal = covered.is_new(exception.position.sizes());
-                self.minimal += u64::from(minimal);
-                exception.minimal = Some(minimal);
-            }
-            if let Some(list) = &mut self.list {
-                list(&exception);
+        for exception in found {
+            let minimal = self.covered.as_mut().map(|covered| covered.is_new(exception.position.sizes()));
+            self.minimal += u64::from(minimal == Some(true));
+            if let Some(list) = &mut self.list
+                && (minimal == Some(true) || !self.list_minimal_only)
+            {
+                list(&exception.describe(minimal));
             }
         }
     }
@@ -168,7 +213,6 @@ impl Shorter {
     /// # Errors
     /// As [`Exceptions::new`], [`Solver::new`] and [`Solver::run`].
     pub fn find(rules: &Ruleset, region: &Region, options: &Options, watch: &mut Watch<'_>) -> Result<Self> {
-        let options = Options { quantity: Quantity::Remoteness, ..options.clone() };
         let last_total = u64::from(region.strata().end) - 1;
         let mut found = HashSet::new();
         for heaps in 2..rules.heaps {
@@ -177,6 +221,7 @@ impl Shorter {
             let mut exceptions = Exceptions::new(&rules)?.listing(|exception: &Exception| {
                 found.insert(exception.position.sizes().into());
             });
+            let options = MMoves::options(&rules, &region, options);
             Solver::new(&rules, &region, &options)?.run(&mut [&mut exceptions], watch)?;
         }
         Ok(Self { found })
@@ -197,9 +242,8 @@ impl Shorter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::m_move;
     use crate::oracle;
-    use crate::solver::BackendChoice;
+    use crate::solver::{BackendChoice, Quantity};
     use std::collections::{BTreeSet, HashMap};
     use std::ops::ControlFlow;
 
@@ -224,6 +268,19 @@ mod tests {
         assert_eq!(count, listed.len() as u64);
         let counted = listed.iter().filter(|exception| exception.minimal == Some(true)).count() as u64;
         assert_eq!(of_minimal, minimal.then_some(counted));
+        if minimal {
+            let mut only_minimal = Vec::new();
+            let shorter = Shorter::find(rules, region, &options(), &mut watch).unwrap();
+            let mut exceptions = Exceptions::new(rules)
+                .unwrap()
+                .with_shorter(shorter)
+                .listing_minimal(|exception: &Exception| only_minimal.push(exception.clone()));
+            Solver::new(rules, region, &options()).unwrap().run(&mut [&mut exceptions], &mut watch).unwrap();
+            drop(exceptions);
+            assert!(
+                only_minimal.iter().eq(listed.iter().filter(|exception| exception.minimal == Some(true)))
+            );
+        }
         listed
     }
 

@@ -15,7 +15,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::game::{MOST_HEAPS, Position, Ruleset, Take, m_rule};
-use crate::space::{Cell, Key, Layout, Run, Stratum};
+use crate::solver::{Options, Quantity};
+use crate::space::{Cell, Key, Layout, Region, Run, Stratum, layout_bytes, remoteness_cell};
 
 /// Walks over solved strata and knows those that M-moves lead to.
 pub struct MMoves {
@@ -33,17 +34,6 @@ pub struct Judged<'a> {
     /// The remoteness `R(x_M)` after the M-move.
     pub m_remoteness: u32,
     below: &'a dyn Fn(&[u32]) -> u32,
-}
-
-/// One legal move of NIM(n, n−1).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// The index of the heap that is kept, in the nondecreasing sizes; of equal heaps the largest index.
-    pub heap: usize,
-    /// The position after the move.
-    pub to: Position,
-    /// Its remoteness.
-    pub remoteness: u32,
 }
 
 impl Judged<'_> {
@@ -64,21 +54,6 @@ impl Judged<'_> {
     pub fn keeping(&self, heap: usize) -> u32 {
         (self.below)(&after(self.sizes, heap)[..self.sizes.len()])
     }
-
-    /// All legal moves, one for each position that they lead to, in the order of those.
-    #[must_use]
-    pub fn moves(&self) -> Vec<Kept> {
-        // An empty heap must be kept. The larger the kept heap, the smaller the position reached.
-        let heaps = if self.sizes[0] == 0 { 0..1 } else { 0..self.sizes.len() };
-        heaps
-            .rev()
-            .filter(|&heap| self.sizes.get(heap + 1) != Some(&self.sizes[heap]))
-            .map(|heap| {
-                let to = Position::new(after(self.sizes, heap)[..self.sizes.len()].to_vec());
-                Kept { heap, to, remoteness: self.keeping(heap) }
-            })
-            .collect()
-    }
 }
 
 impl MMoves {
@@ -94,6 +69,17 @@ impl MMoves {
             return Err(Error::NoMRule { rules: rules.to_string() });
         }
         Ok(Self { heaps: rules.heaps as usize, eight: Below::default(), sixteen: Below::default() })
+    }
+
+    /// How to solve a region for this: remoteness, with memory set aside for the copies of strata.
+    #[must_use]
+    pub fn options(rules: &Ruleset, region: &Region, options: &Options) -> Options {
+        let (max, last_total) = (u64::from(region.max()), u64::from(region.strata().end) - 1);
+        let bytes = remoteness_cell(rules, max, last_total)
+            .and_then(|cell| layout_bytes(rules.heaps, max, cell, rules.heaps - 1, u64::MAX.into()));
+        let copies = bytes.and_then(|bytes| bytes.try_into().ok()).unwrap_or(u64::MAX);
+        let reserved = options.reserved.saturating_add(copies);
+        Options { quantity: Quantity::Remoteness, reserved, ..options.clone() }
     }
 
     /// Visits every position with a legal move of the next stratum, on all threads of the pool it is called in: each
@@ -262,21 +248,19 @@ mod tests {
     use super::*;
     use crate::game::m_move;
     use crate::oracle;
-    use crate::solver::{BackendChoice, Observer, Options, Quantity, Solver};
-    use crate::space::Region;
+    use crate::solver::{BackendChoice, Observer, Solver};
     use std::collections::HashMap;
     use std::ops::ControlFlow;
 
-    /// R(x) and `R(x_M)` of every position seen.
-    struct Seen(MMoves, HashMap<Position, (u32, u32)>);
+    /// R(x) and `R(x_M)` of every position seen, and R after keeping each heap that may be kept.
+    struct Seen(MMoves, HashMap<Position, (u32, u32, Vec<u32>)>);
 
     impl Observer for Seen {
         fn observe(&mut self, stratum: &Stratum<'_>) {
             let parts = self.0.fold(stratum, Vec::new, |part, judged| {
-                for one in judged.moves() {
-                    assert_eq!(judged.keeping(one.heap), one.remoteness);
-                }
-                part.push((judged.position(), (judged.remoteness, judged.m_remoteness)));
+                let heaps = if judged.sizes[0] == 0 { 0..1 } else { 0..judged.sizes.len() };
+                let after = heaps.map(|heap| judged.keeping(heap)).collect();
+                part.push((judged.position(), (judged.remoteness, judged.m_remoteness, after)));
             });
             self.1.extend(parts.into_iter().flatten());
         }
@@ -297,15 +281,36 @@ mod tests {
             let region = Region::new(heaps, max).unwrap();
             let solved = oracle::remoteness(&rules, &region);
             let expected = solved.iter().filter_map(|(position, &remoteness)| {
-                Some((position.clone(), (remoteness, solved[&m_move(position)?])))
+                let sizes = position.sizes();
+                let keep = |kept: usize| {
+                    let after = |(heap, &size): (usize, &u32)| size - u32::from(heap != kept);
+                    solved[&Position::new(sizes.iter().enumerate().map(after).collect())]
+                };
+                let m_remoteness = solved[&m_move(position)?];
+                let heaps = if sizes[0] == 0 { 0..1 } else { 0..sizes.len() };
+                Some((position.clone(), (remoteness, m_remoteness, heaps.map(keep).collect())))
             });
-            let options =
-                Options { backend: BackendChoice::Cpu, quantity: Quantity::Remoteness, ..Options::default() };
+            let options = Options { backend: BackendChoice::Cpu, ..Options::default() };
+            let options = MMoves::options(&rules, &region, &options);
             let mut seen = Seen(MMoves::new(&rules).unwrap(), HashMap::new());
             let mut solver = Solver::new(&rules, &region, &options).unwrap();
             solver.run(&mut [&mut seen], &mut |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(seen.1, expected.collect(), "{rules} ≤ {max}");
         }
+    }
+
+    #[test]
+    fn copies_of_strata_count_as_memory() {
+        let (rules, region) = (Ruleset::exact_slow(4, 3).unwrap(), Region::new(4, 100).unwrap());
+        let both = |memory| {
+            let options = Options { backend: BackendChoice::Cpu, memory, ..Options::default() };
+            let alone = Options { quantity: Quantity::Remoteness, ..options.clone() };
+            let copied = MMoves::options(&rules, &region, &options);
+            [alone, copied].map(|options| Solver::new(&rules, &region, &options).is_ok())
+        };
+        let slot = layout_bytes(4, 100, Cell::Remoteness8, 1, u128::MAX).unwrap() as u64;
+        assert_eq!(both(Some(slot * 5)), [true, false]);
+        assert_eq!(both(Some(slot * 8)), [true, true]);
     }
 
     #[test]

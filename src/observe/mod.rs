@@ -14,5 +14,5 @@ pub use digest::Digest;
 pub use distribution::{Distribution, Longest};
 pub use exceptions::{Exception, Exceptions, Shorter};
 pub use lookup::Lookup;
-pub use m_moves::{Judged, Kept, MMoves};
+pub use m_moves::{Judged, MMoves};
 pub use subspace::{Subspace, is_prime};

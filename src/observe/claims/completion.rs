@@ -8,7 +8,7 @@ use super::{Case, Finding};
 use crate::completion::{self, Completions};
 use crate::error::{Error, Result};
 use crate::solver::{self, Options, Solver, Watch};
-use crate::space::Region;
+use crate::space::{Region, largest_cap_within};
 
 /// Solves what is needed to complete the multisets of a case.
 fn solve(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Completions, u64)> {
@@ -29,20 +29,29 @@ fn solve(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Compl
 
 /// The options with memory set aside for the completions.
 fn reserving(case: &Case, options: &Options) -> Result<Options> {
-    let size = u128::from(case.max) + 1;
-    let table = if case.heaps == 3 { size.saturating_mul(size).saturating_mul(12) } else { 0 };
-    let needed = completion::bytes(case.heaps, case.max).saturating_add(table);
-    let available = options.memory.unwrap_or_else(solver::free_memory);
-    if needed.saturating_add(options.reserved.into()) > available.into() {
+    let bytes = |max: u64| {
+        // The claims on three heaps keep a table and what they find in its rows.
+        let size = u128::from(max) + 1;
+        let table = if case.heaps == 3 { size.saturating_mul(size).saturating_mul(12) } else { 0 };
+        completion::bytes(case.heaps, max).saturating_add(table)
+    };
+    let available = options.memory.unwrap_or_else(solver::free_memory).saturating_sub(options.reserved);
+    let within = |max, limit| Some(bytes(max)).filter(|&bytes| bytes <= limit);
+    let max = case.max.min(u64::MAX - 1);
+    let (largest, needed) = largest_cap_within(max, available, within);
+    if largest != Some(max) {
         return Err(Error::Memory {
             what: format!("keeping the completions of {case}"),
-            needed: (needed < u128::MAX).then_some(needed),
+            needed,
             available,
             source_of_limit: if options.memory.is_some() { "allowed by --memory" } else { "free" },
-            remedy: "a smaller --max would do".to_owned(),
+            remedy: match largest {
+                Some(largest) => format!("the largest --max that fits is {largest}"),
+                None => "no --max fits".to_owned(),
+            },
         });
     }
-    Ok(Options { reserved: options.reserved + needed as u64, ..options.clone() })
+    Ok(Options { reserved: options.reserved + bytes(max) as u64, ..options.clone() })
 }
 
 /// What an error about the larger region means for the case.

@@ -104,7 +104,7 @@ fn check(
 ) -> Result<Finding> {
     let rules = rules(case, misere)?;
     let region = Region::new(case.heaps, case.max)?;
-    let options = Options { quantity: Quantity::Remoteness, ..options.clone() };
+    let options = MMoves::options(&rules, &region, options);
     let mut observer =
         EveryPosition { moves: MMoves::new(&rules)?, agrees, violations: Violations::default() };
     let summary = Solver::new(&rules, &region, &options)?.run(&mut [&mut observer], watch)?;
@@ -235,8 +235,8 @@ fn odd_families(sizes: &[u32]) -> [Option<u32>; 3] {
 fn misere_properties(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Finding> {
     let rules = rules(case, true)?;
     let region = Region::new(case.heaps, case.max)?;
-    let options = Options { quantity: Quantity::Remoteness, ..options.clone() };
-    let shorter = Shorter::find(&rules, &region, &options, watch)?;
+    let shorter = Shorter::find(&rules, &region, options, watch)?;
+    let options = MMoves::options(&rules, &region, options);
     let mut properties =
         Properties { max: region.max(), stems: HashMap::new(), violations: Violations::default() };
     let mut exceptions = Exceptions::new(&rules)?
