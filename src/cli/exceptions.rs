@@ -106,7 +106,6 @@ impl Args {
         Exceptions::new(&game.rules)?;
         let region = self.region.validated()?;
         let solving = self.solving.validated()?.finding(Quantity::Remoteness);
-        let solving = reserving(solving, &game.rules, &region)?;
 
         let lists = self.list || self.minimal;
         let on_terminal = io::stdout().is_terminal();
@@ -120,6 +119,7 @@ impl Args {
         let collects = self.minimal && form == Some(Form::Lines(Format::Text));
         let solving = if lists && on_terminal && !collects { solving.silent() } else { solving };
 
+        let reserved = reserving(solving.clone(), &game.rules, &region)?;
         let _requests = interrupt::Guard::new();
         let shorter = self.minimal.then(|| find_shorter(&solving, &game.rules, &region)).transpose()?;
         let wanted = AtomicBool::new(true);
@@ -129,14 +129,12 @@ impl Args {
         if let Some(shorter) = shorter {
             exceptions = exceptions.with_shorter(shorter);
         }
-        if lists {
-            exceptions = exceptions.listing(|exception| {
-                if exception.minimal != Some(false) {
-                    printer.add(exception);
-                }
-            });
+        if self.minimal {
+            exceptions = exceptions.listing_minimal(|exception| printer.add(exception));
+        } else if lists {
+            exceptions = exceptions.listing(|exception| printer.add(exception));
         }
-        let solved = solving.run_while(&game.rules, &region, &mut [&mut exceptions], &wanted);
+        let solved = reserved.run_while(&game.rules, &region, &mut [&mut exceptions], &wanted);
         let (count, minimal) = (exceptions.count(), exceptions.minimal());
         drop(exceptions);
         if !wanted.load(Ordering::Relaxed) {
@@ -152,7 +150,7 @@ impl Args {
     }
 }
 
-/// Sets memory aside for the strata that M-moves lead to, of which as many cells are kept as the game is wide.
+/// Sets memory aside for the strata that M-moves lead to, of which as many are kept as a move touches heaps.
 fn reserving(solving: Solving, rules: &Ruleset, region: &Region) -> Result<Solving> {
     let heaps = rules.heaps;
     let last_total = u64::from(region.strata().end) - 1;
