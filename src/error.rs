@@ -179,6 +179,26 @@ pub enum Error {
         /// The rules given.
         rules: String,
     },
+    /// Remoteness is solved only where a move takes one stone from each heap it touches.
+    #[error(
+        "{option} works with bounded-moore and exact-slow, whose moves take one stone from a heap, and not with {game}"
+    )]
+    NoRemoteness {
+        /// What was asked for, as on the command line.
+        option: &'static str,
+        /// The game's name on the command line.
+        game: &'static str,
+    },
+    /// A line of play that is too long to be written down.
+    #[error(
+        "--line would play out {moves} moves, and does up to {most}; leave it out to see the position alone"
+    )]
+    LineLength {
+        /// How many moves the game lasts.
+        moves: String,
+        /// The greatest number of moves that is written down.
+        most: u32,
+    },
     /// The solver's kernels do not cover this kind of take.
     #[error("no kernel solves {what}; the oracle does, for small regions")]
     NoKernel {
@@ -295,6 +315,8 @@ impl Error {
             | Self::Modulus { .. }
             | Self::TooLong { .. }
             | Self::NoMRule { .. }
+            | Self::NoRemoteness { .. }
+            | Self::LineLength { .. }
             | Self::UnknownClaim { .. }
             | Self::Format { .. }
             | Self::Picture { .. }

@@ -92,7 +92,7 @@ mod help {
 
     #[test]
     fn every_command_explains_itself_with_an_example() {
-        for command in ["solve", "census", "query", "completion", "check", "devices"] {
+        for command in ["solve", "census", "query", "completion", "check", "exceptions", "devices"] {
             let help = output(&format!("{command} --help"));
             assert!(help.contains("Example: ") && help.contains(&format!("\n  nimstrata {command} ")));
             snapshot(&format!("help-{command}"), &help);
@@ -103,7 +103,7 @@ mod help {
     #[test]
     fn examples_work() {
         let folder = tempfile::tempdir().unwrap();
-        for command in ["", "solve", "census", "query", "completion", "check", "devices"] {
+        for command in ["", "solve", "census", "query", "completion", "check", "exceptions", "devices"] {
             let help = output(&format!("{command} --help"));
             let example = help.lines().find_map(|line| line.strip_prefix("  nimstrata ")).unwrap();
             let example = example.replace("--max 200", "--max 20").replace("--max 100", "--max 20");
@@ -286,8 +286,11 @@ mod keys {
             "misere",
             "position",
             "verdict",
+            "remoteness",
             "legal_moves",
             "winning_moves",
+            "optimal_moves",
+            "options",
             "method",
             "positions",
         ];
@@ -296,8 +299,8 @@ mod keys {
         assert_eq!(found["verdict"], "N");
         assert_eq!(found["method"], "solve");
         let moves = serde_json::json!([
-            { "to": [1, 3, 5], "removed": [1, 1, 0] },
-            { "to": [2, 4, 4], "removed": [0, 0, 1] },
+            { "to": [1, 3, 5], "removed": [1, 1, 0], "remoteness": 8 },
+            { "to": [2, 4, 4], "removed": [0, 0, 1], "remoteness": 8 },
         ]);
         assert_eq!(found["winning_moves"], moves);
     }
@@ -311,10 +314,15 @@ mod query {
         let found = output("query bounded-moore --width 2 --position 5,4,2");
         assert_eq!(
             found,
-            "(2,4,5) is an N-position: the player to move wins\n\
-             2 of 6 legal moves win:\n  \
-             to (1,3,5), taking 1 each from the heap of 2 and the heap of 4\n  \
-             to (2,4,4), taking 1 from the heap of 5\n"
+            "(2,4,5) is an N-position: the player to move wins in 9 moves (R = 9)\n\
+             2 of 6 legal moves win; 2 win the soonest (*):\n  \
+             * to (1,3,5), R = 8, taking 1 each from the heap of 2 and the heap of 4\n  \
+             * to (2,4,4), R = 8, taking 1 from the heap of 5\n\
+             The others lose:\n    \
+             to (1,4,5), R = 9, taking 1 from the heap of 2\n    \
+             to (1,4,4), R = 7, taking 1 each from the heap of 2 and the heap of 5\n    \
+             to (2,3,4), R = 7, taking 1 each from the heap of 4 and the heap of 5\n    \
+             to (2,3,5), R = 7, taking 1 from the heap of 4\n"
         );
     }
 
@@ -322,7 +330,10 @@ mod query {
     fn a_p_position_has_no_winning_move() {
         assert_eq!(
             output("query bounded-moore --width 2 --position 2,2,2"),
-            "(2,2,2) is a P-position: the player to move loses\nNone of the 2 legal moves wins.\n"
+            "(2,2,2) is a P-position: the player to move loses in 4 moves (R = 4)\n\
+             None of the 2 legal moves wins; 2 delay the longest (*):\n  \
+             * to (1,1,2), R = 3, taking 1 each from 2 heaps of 2\n  \
+             * to (1,2,2), R = 3, taking 1 from a heap of 2\n"
         );
         let found = json("query bounded-moore --width 2 --position 2,2,2");
         assert_eq!(found["verdict"], "P");
@@ -333,11 +344,11 @@ mod query {
     fn the_convention_decides_terminal_positions() {
         assert_eq!(
             output("query exact-slow --width 2 --position 0,4,0"),
-            "(0,0,4) is a P-position: the player to move has no legal move and loses\n"
+            "(0,0,4) is a P-position: the player to move has no legal move and loses, R = 0\n"
         );
         assert_eq!(
             output("query exact-slow --width 2 --position 0,4,0 --misere"),
-            "(0,0,4) is an N-position: the player to move has no legal move and wins (misère)\n"
+            "(0,0,4) is an N-position: the player to move has no legal move and wins (misère), R = 1\n"
         );
     }
 
@@ -374,9 +385,12 @@ mod query {
             ("1,-2", "cannot read the position \"1,-2\": -2 is negative"),
             ("1,x", "cannot read the position \"1,x\": \"x\" is not a whole number"),
             ("1,,2", "cannot read the position \"1,,2\": a heap size is missing"),
-            ("1,4294967296", "cannot read the position \"1,4294967296\": 4294967296 is more than 4294967295"),
+            (
+                "1,4294967296",
+                "the position (1,4294967296) is too large: with 2 heaps, the largest can be up to ",
+            ),
         ] {
-            refuses(&format!("query bounded-moore --width 1 --position {position}"), 2, reason);
+            refuses(&format!("query bounded-moore --width 2 --position {position}"), 2, reason);
         }
         let empty = ["query", "bounded-moore", "--width", "1", "--position", ""];
         refuses_exactly(&empty, 2, "cannot read the position \"\": a heap size is missing");
@@ -936,6 +950,256 @@ mod check {
     }
 }
 
+mod remoteness {
+    use super::*;
+
+    #[test]
+    fn solve_prints_the_distribution_and_the_longest_games() {
+        let arguments =
+            "solve exact-slow --heaps 4 --width 3 --max 12 --misere --quantity remoteness --digest";
+        snapshot("solve-remoteness", &without_cost(&output(arguments)));
+    }
+
+    #[test]
+    fn a_long_distribution_is_shown_without_its_middle_and_told_whole() {
+        let arguments = "solve bounded-moore --heaps 2 --width 1 --max 30 --quantity remoteness";
+        let table = output(arguments);
+        let rows = table.lines().take_while(|line| !line.is_empty()).count();
+        assert_eq!(rows, 1 + 16 + 1 + 16, "{table}");
+        assert!(table.contains(" 29 rows left out here, all with --json\n"), "{table}");
+        let solved = json(arguments);
+        let distribution = solved["distribution"].as_array().unwrap();
+        assert_eq!(distribution.len(), 61);
+        let positions = distribution.iter().map(|row| row["positions"].as_u64().unwrap());
+        assert_eq!(positions.sum::<u64>(), 496);
+    }
+
+    #[test]
+    fn solve_has_the_keys_of_remoteness() {
+        let solved = json("solve exact-slow --heaps 3 --width 2 --max 4 --quantity remoteness --digest");
+        assert_eq!(solved["quantity"], "remoteness");
+        assert_eq!(solved["max_remoteness"], 6);
+        assert_eq!(solved["distribution"][6], serde_json::json!({ "remoteness": 6, "positions": 1 }));
+        assert_eq!(solved["longest_win"], serde_json::json!({ "remoteness": 5, "position": [3, 3, 4] }));
+        assert_eq!(solved["longest_loss"], serde_json::json!({ "remoteness": 6, "position": [4, 4, 4] }));
+        assert_eq!(solved["digest"].as_str().unwrap().len(), 16);
+    }
+
+    #[test]
+    fn games_without_a_kernel_for_it_are_refused() {
+        let message = "--quantity remoteness works with bounded-moore and exact-slow, whose moves take one";
+        refuses("solve fts --heaps 3 --max 9 --quantity remoteness", 2, message);
+        refuses("query fts --position 3,5,7 --line", 2, "--line works with bounded-moore and exact-slow");
+        assert_eq!(json("query fts --position 3,5,7")["remoteness"], Value::Null);
+    }
+
+    #[test]
+    fn published_values() {
+        for (position, misere, expected) in [
+            ("1,1,2", true, 3),
+            ("2,2,2,3", true, 3),
+            ("3,3,3,4", true, 5),
+            ("3,4,4,5", true, 5),
+            ("5,5,6,7", true, 7),
+            ("2,3,4", false, 4),
+            ("3,5,7", false, 7),
+        ] {
+            let width = position.split(',').count() - 1;
+            let misere_option = if misere { "--misere" } else { "" };
+            let command =
+                format!("query exact-slow --width {width} --position {position} {misere_option} --line");
+            let found = json(&command);
+            assert_eq!(found["remoteness"], expected, "{position}");
+            assert_eq!(found["method"], "solve");
+            let line = found["line"].as_array().unwrap();
+            assert_eq!(line.len() as u64 - 1, expected - u64::from(misere), "{position}");
+            for (turn, next) in line.iter().zip(&line[1..]) {
+                assert_eq!(turn["remoteness"], next["remoteness"].as_u64().unwrap() + 1);
+            }
+            assert_eq!(line.last().unwrap()["removed"], Value::Null);
+        }
+    }
+
+    #[test]
+    fn a_line_is_printed_to_the_end() {
+        snapshot("query-line", &output("query exact-slow --width 3 --position 3,4,4,5 --misere --line"));
+    }
+
+    #[test]
+    fn a_long_line_is_played_in_several_solves() {
+        let found = json("query exact-slow --width 3 --position 101,102,105,107 --misere --line");
+        let line = found["line"].as_array().unwrap();
+        assert_eq!(line.len() as u64, found["remoteness"].as_u64().unwrap());
+    }
+
+    #[test]
+    fn where_remoteness_does_not_fit_the_verdict_is_told() {
+        let arguments = "query bounded-moore --width 2 --position 1,1,4000 --memory 8M";
+        let found = output(arguments);
+        assert!(
+            found.contains("How long it takes is out of reach: (1,1,4000) is found by solving"),
+            "{found}"
+        );
+        assert_eq!(json(arguments)["remoteness"], Value::Null);
+    }
+
+    /// Ten heaps, 10^30 and up.
+    fn huge() -> String {
+        (0..10).map(|heap| format!("1{}{heap}", "0".repeat(29))).collect::<Vec<_>>().join(",")
+    }
+
+    #[test]
+    fn the_m_rule_answers_what_is_out_of_reach() {
+        let query = format!("query exact-slow --width 9 --position {}", huge());
+        let found = json(&query);
+        assert_eq!(found["remoteness"], "1111111111111111111111111111115");
+        assert_eq!([&found["verdict"], &found["method"]], ["N", "m-rule"]);
+        let said = output(&query);
+        assert!(said.contains("(R = 1,111,111,111,111,111,111,111,111,111,115)\n"), "{said}");
+        assert!(
+            said.ends_with(
+                "Found by the M-rule in closed form: solving all positions below is out of reach.\n"
+            )
+        );
+        let found = json("query exact-slow --width 2 --position 30,40,4000000000 --line");
+        assert_eq!(found["method"], "m-rule");
+        assert_eq!(found["remoteness"], 70);
+        assert_eq!(found["line"].as_array().unwrap().len(), 71);
+    }
+
+    #[test]
+    fn what_no_method_reaches_is_refused() {
+        let query = format!("query exact-slow --width 9 --position {}", huge());
+        refuses(&format!("{query} --line"), 2, "--line would play out 1111111111111111111111111111115 moves");
+        refuses(&format!("{query} --misere"), 2, "the position (1000");
+        let message = message_of(&format!("{query} --misere"));
+        assert!(message.contains(" is too large: with 10 heaps, the largest can be up to "), "{message}");
+        refuses("query exact-slow --width 2 --position 30,40,4000000000 --misere", 2, "the position (30,40,");
+    }
+}
+
+mod exceptions {
+    use super::*;
+
+    #[test]
+    fn published_numbers() {
+        for (heaps, max, expected) in [(3, 16, 120), (4, 12, 365), (5, 9, 440), (6, 8, 616)] {
+            let region = format!("--heaps {heaps} --width {} --max {max}", heaps - 1);
+            let found = json(&format!("exceptions exact-slow {region} --misere"));
+            assert_eq!(found["exceptions"], expected);
+            assert_eq!([&found["minimal_exceptions"], &found["list"]], [&Value::Null, &Value::Null]);
+            assert_eq!(json(&format!("exceptions exact-slow {region}"))["exceptions"], 0);
+        }
+    }
+
+    #[test]
+    fn minimal_ones_are_aligned_with_their_moves() {
+        let arguments = "exceptions exact-slow --heaps 3 --width 2 --misere --max 16 --minimal --format text";
+        snapshot("exceptions-minimal", &without_cost(&output(arguments)));
+        let families = "exceptions exact-slow --heaps 4 --misere --max 12 --minimal --format text";
+        snapshot("exceptions-families", &without_cost(&output(families)));
+    }
+
+    #[test]
+    fn a_pipe_gets_csv() {
+        let table = output("exceptions exact-slow --heaps 4 --width 3 --misere --max 12 --list");
+        let mut lines = table.lines();
+        assert_eq!(lines.next(), Some("x1,x2,x3,x4,remoteness,m_remoteness,m_move,optimal_moves"));
+        let mut count = 0;
+        for line in lines {
+            let fields = line.split(',').collect::<Vec<_>>();
+            assert_eq!(fields.len(), 8, "{line}");
+            let numbers = fields[..6].iter().map(|field| field.parse::<u32>().unwrap()).collect::<Vec<_>>();
+            assert!(numbers[..4].is_sorted() && numbers[5] + 1 != numbers[4], "{line}");
+            for moved in fields[7].split(';').chain([fields[6]]) {
+                let sizes = moved.split(' ').map(|size| size.parse::<u32>().unwrap());
+                assert_eq!(sizes.sum::<u32>() + 3, numbers[..4].iter().sum::<u32>(), "{line}");
+            }
+            count += 1;
+        }
+        assert_eq!(count, 365);
+        let none = output("exceptions exact-slow --heaps 4 --max 12 --list");
+        assert_eq!(none, "x1,x2,x3,x4,remoteness,m_remoteness,m_move,optimal_moves\n");
+    }
+
+    #[test]
+    fn lists_have_one_order_in_every_format() {
+        let arguments = "exceptions exact-slow --heaps 3 --misere --max 9 --list";
+        let found = json(arguments);
+        let list = found["list"].as_array().unwrap();
+        assert_eq!(found["exceptions"], list.len());
+        assert_eq!(
+            list[0],
+            serde_json::json!({
+                "position": [1, 1, 2],
+                "remoteness": 3,
+                "m_remoteness": 1,
+                "m_move": [0, 0, 2],
+                "optimal_moves": [[0, 1, 1]],
+            })
+        );
+        let lines = output(&format!("{arguments} --format jsonl"));
+        let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
+        assert_eq!(&lines, list);
+        let totals = |row: &Value| {
+            row["position"].as_array().unwrap().iter().map(|x| x.as_u64().unwrap()).sum::<u64>()
+        };
+        assert!(list.is_sorted_by_key(totals));
+    }
+
+    #[test]
+    fn the_object_has_its_keys() {
+        let found = json("exceptions exact-slow --heaps 4 --misere --max 12 --minimal --limit 3");
+        for key in
+            ["positions", "exceptions", "minimal_exceptions", "list", "game", "quantity", "solve_seconds"]
+        {
+            assert!(!found[key].is_null(), "{key}");
+        }
+        assert_eq!([&found["exceptions"], &found["minimal_exceptions"]], [365, 18]);
+        assert_eq!(found["list"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_limit_says_what_it_leaves_out() {
+        let table =
+            output("exceptions exact-slow --heaps 3 --misere --max 16 --list --limit 2 --format text");
+        assert!(table.contains("\n… 118 more, all without --limit\n"), "{table}");
+        let none = output("exceptions exact-slow --heaps 3 --misere --max 16 --list --limit 0");
+        assert_eq!(none.lines().count(), 1);
+    }
+
+    #[test]
+    fn other_games_are_refused() {
+        let message = "the M-rule is about exact slow Nim with --width one less than --heaps";
+        refuses("exceptions exact-slow --heaps 4 --width 2 --max 9", 2, message);
+        refuses("exceptions exact-slow --heaps 1 --max 9", 2, message);
+        refuses(
+            "exceptions bounded-moore --heaps 4 --max 9",
+            2,
+            "invalid value 'bounded-moore' for '<GAME>'",
+        );
+        refuses(
+            "exceptions exact-slow --heaps 4 --max 9 --forbid 3",
+            2,
+            "unexpected argument '--forbid' found",
+        );
+        refuses(
+            "exceptions exact-slow --heaps 4 --max 9 --list --minimal",
+            2,
+            "the argument '--list' cannot be used",
+        );
+        refuses("exceptions exact-slow --heaps 4 --max 9 --limit 3", 2, "the following required arguments");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_what_does() {
+        let arguments = "exceptions exact-slow --heaps 4 --misere --memory 1M --max";
+        let largest = largest_named(&format!("{arguments} 200"), "the largest --max that fits is ");
+        output(&format!("{arguments} {largest}"));
+        refuses(&format!("{arguments} {}", largest + 1), 3, "solving 4 heaps up to ");
+    }
+}
+
 mod bad_input {
     use super::*;
 
@@ -1185,7 +1449,15 @@ mod streams {
 
     #[test]
     fn a_closed_pipe_is_no_error() {
-        for arguments in [LONG_TABLE, &format!("{LONG_TABLE} --json"), "solve --help", "check all --max 7"] {
+        const LONG_LIST: &str = "exceptions exact-slow --heaps 3 --misere --max 150 --list";
+        for arguments in [
+            LONG_TABLE,
+            &format!("{LONG_TABLE} --json"),
+            LONG_LIST,
+            &format!("{LONG_LIST} --json"),
+            "solve --help",
+            "check all --max 7",
+        ] {
             for lines in 0..2 {
                 let mut run = started(arguments);
                 let mut reader = BufReader::with_capacity(64, run.stdout.take().unwrap());

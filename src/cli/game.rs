@@ -86,6 +86,11 @@ impl Game {
         format!("{title}, {}, taking {take} from {touched}{misere}{forbidden}", heaps(rules.heaps))
     }
 
+    /// Whether a move takes one stone from each heap it touches, so that remoteness can be solved.
+    pub fn takes_one(&self) -> bool {
+        matches!(self.rules.take, Take::One | Take::UpTo(1))
+    }
+
     /// The forbidden totals as they are written, if there are any.
     pub fn forbid(&self) -> Option<String> {
         (!self.rules.forbidden.is_empty()).then(|| self.rules.forbidden.to_string())
@@ -136,9 +141,24 @@ impl VariantArgs {
 pub struct GameArgs {
     #[command(flatten)]
     rules: RulesArgs,
+    #[command(flatten)]
+    region: RegionArgs,
+}
+
+impl GameArgs {
+    /// The game and the region, validated.
+    pub fn validated(&self) -> Result<(Game, Region)> {
+        let game = self.rules.game(self.region.heaps)?;
+        Ok((game, self.region.validated()?))
+    }
+}
+
+/// A region, as it was typed.
+#[derive(clap::Args)]
+pub struct RegionArgs {
     /// How many heaps, 1 to 14
     #[arg(long, value_name = "N", display_order = 0, value_parser = number::count, allow_hyphen_values = true)]
-    heaps: u32,
+    pub heaps: u32,
     /// The greatest size of a heap
     #[arg(long, value_name = "CAP", value_parser = number::cap, allow_hyphen_values = true)]
     max: Cap,
@@ -147,10 +167,9 @@ pub struct GameArgs {
     up_to_total: Option<u64>,
 }
 
-impl GameArgs {
-    /// The game and the region, validated.
-    pub fn validated(&self) -> Result<(Game, Region)> {
-        let game = self.rules.game(self.heaps)?;
+impl RegionArgs {
+    /// The region, validated; the number of heaps must have been.
+    pub fn validated(&self) -> Result<Region> {
         // No heap is larger than the total.
         let max = self.max.value.min(self.up_to_total.unwrap_or(u64::MAX));
         let region = Region::new(self.heaps, max).map_err(|error| match error {
@@ -159,6 +178,6 @@ impl GameArgs {
             }
             other => other,
         })?;
-        Ok((game, self.up_to_total.map_or(region.clone(), |total| region.up_to_total(total))))
+        Ok(self.up_to_total.map_or(region.clone(), |total| region.up_to_total(total)))
     }
 }

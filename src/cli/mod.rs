@@ -9,11 +9,13 @@ mod census;
 mod check;
 mod completion;
 mod devices;
+mod exceptions;
 mod figures;
 mod game;
 mod interrupt;
 mod number;
 mod output;
+mod play;
 mod progress;
 mod query;
 mod report;
@@ -45,6 +47,7 @@ enum Command {
     Census(census::Args),
     Query(query::Args),
     Completion(completion::Args),
+    Exceptions(exceptions::Args),
     Check(check::Args),
     Devices(devices::Args),
 }
@@ -60,6 +63,7 @@ impl Cli {
             Command::Census(args) => args.run(),
             Command::Query(args) => args.run(),
             Command::Completion(args) => args.run(),
+            Command::Exceptions(args) => args.run(),
             Command::Check(args) => args.run(),
             Command::Devices(args) => args.run(),
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nimstrata::error::bytes;
+use nimstrata::solver::Quantity;
 use nimstrata::space::Region;
 use serde::Serialize;
 
@@ -55,7 +56,10 @@ impl Report {
             up_to_total: (last < region.heaps() * region.max()).then_some(last),
             forbid: game.forbid(),
             misere: game.rules.misere,
-            quantity: "verdict",
+            quantity: match solved.quantity {
+                Quantity::Verdict => "verdict",
+                Quantity::Remoteness => "remoteness",
+            },
             positions: summary.positions,
             p_positions: summary.p_positions,
             n_positions: summary.positions - summary.p_positions,

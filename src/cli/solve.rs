@@ -1,25 +1,54 @@
-//! `nimstrata solve`: counts the P-positions of a region.
+//! `nimstrata solve`: counts the P-positions of a region, and finds out how long its games last.
 
 use std::fmt;
 
-use nimstrata::Result;
-use nimstrata::observe::Digest;
-use nimstrata::solver::Observer;
-use serde::Serialize;
+use clap::ValueEnum;
+use nimstrata::game::Position;
+use nimstrata::observe::{Digest, Distribution, Longest};
+use nimstrata::solver::{Observer, Quantity};
+use nimstrata::{Error, Result};
+use serde::{Serialize, Serializer};
 
-use super::game::GameArgs;
+use super::figures::{counted, grouped, share};
+use super::game::{Game, GameArgs};
 use super::output::{Lines, OutputArgs};
 use super::report::Report;
 use super::solving::SolvingArgs;
 
+/// A longer table is shown without its middle.
+const MOST_ROWS: usize = 40;
+/// Rows shown at either end of such a table.
+const END_ROWS: usize = 16;
+
+/// Columns of a share.
+const SHARE: usize = "under 0.1 %".len();
+
+/// What to find out about each position.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum QuantityName {
+    /// Who wins
+    Verdict,
+    /// Who wins and how long it takes: the winner hurries, the loser delays
+    Remoteness,
+}
+
 /// Solve every position of a region and count the P-positions
+///
+/// With --quantity remoteness, for games that take one stone from a heap, also how long the games last. The remoteness R
+/// of a position is the number of moves until the end of the game when the winner hurries and the loser delays; in misère
+/// play one more. It is even for P-positions and odd for N-positions.
 #[derive(clap::Args)]
 #[command(after_help = "Example: five heaps up to 200, one stone from each of one or two heaps\n  \
-    nimstrata solve bounded-moore --heaps 5 --width 2 --max 200")]
+    nimstrata solve bounded-moore --heaps 5 --width 2 --max 200\n\n\
+    How long the games of four heaps last\n  \
+    nimstrata solve exact-slow --heaps 4 --width 3 --max 100 --quantity remoteness")]
 pub struct Args {
     #[command(flatten)]
     game: GameArgs,
-    /// Print a digest of all verdicts, the same on every backend
+    /// What to find out about each position
+    #[arg(long, value_enum, default_value = "verdict")]
+    quantity: QuantityName,
+    /// Print a digest of all verdicts, or of all remoteness, the same on every backend
     #[arg(long)]
     digest: bool,
     #[command(flatten)]
@@ -32,21 +61,136 @@ pub struct Args {
 struct SolveReport {
     #[serde(flatten)]
     region: Report,
+    #[serde(flatten)]
+    lengths: Option<Lengths>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
+}
+
+/// How long games last.
+#[derive(Serialize)]
+struct Lengths {
+    max_remoteness: u32,
+    /// Each remoteness that occurs.
+    distribution: Vec<Row>,
+    longest_win: Option<LongestGame>,
+    longest_loss: Option<LongestGame>,
+    #[serde(skip)]
+    misere: bool,
+    #[serde(skip)]
+    positions: u64,
+}
+
+#[derive(Serialize)]
+struct Row {
+    remoteness: u32,
+    positions: u64,
+}
+
+#[derive(Serialize)]
+struct LongestGame {
+    remoteness: u32,
+    #[serde(serialize_with = "sizes")]
+    position: Position,
+}
+
+fn sizes<S: Serializer>(position: &Position, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    position.sizes().serialize(serializer)
 }
 
 impl Args {
     /// Solves and prints.
     pub fn run(self) -> Result<()> {
         let (game, region) = self.game.validated()?;
-        let solving = self.solving.validated()?;
+        let remoteness = self.quantity == QuantityName::Remoteness;
+        if remoteness && !game.takes_one() {
+            return Err(Error::NoRemoteness { option: "--quantity remoteness", game: game.name.name() });
+        }
+        let quantity = if remoteness { Quantity::Remoteness } else { Quantity::Verdict };
+        let solving = self.solving.validated()?.finding(quantity);
+        let mut distribution = remoteness.then(Distribution::default);
         let mut digest = self.digest.then(Digest::default);
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(distribution.as_mut().map(|distribution| distribution as &mut dyn Observer));
         observers.extend(digest.as_mut().map(|digest| digest as &mut dyn Observer));
         let solved = solving.run(&game.rules, &region, &mut observers)?;
-        let digest = digest.map(|digest| digest.hex());
-        self.output.print(&SolveReport { region: Report::new(&game, &region, solved), digest })
+        let positions = solved.summary.positions;
+        self.output.print(&SolveReport {
+            region: Report::new(&game, &region, solved),
+            lengths: distribution.map(|distribution| Lengths::new(&game, &distribution, positions)),
+            digest: digest.map(|digest| digest.hex()),
+        })
+    }
+}
+
+impl Lengths {
+    fn new(game: &Game, distribution: &Distribution, positions: u64) -> Self {
+        let longest = |longest: &Longest| LongestGame {
+            remoteness: longest.remoteness,
+            position: longest.position.clone(),
+        };
+        let rows = (0..).zip(distribution.counts()).filter(|&(_, &positions)| positions > 0);
+        Self {
+            max_remoteness: distribution.max_remoteness().unwrap_or(0),
+            distribution: rows.map(|(remoteness, &positions)| Row { remoteness, positions }).collect(),
+            longest_win: distribution.longest_win().map(longest),
+            longest_loss: distribution.longest_loss().map(longest),
+            misere: game.rules.misere,
+            positions,
+        }
+    }
+
+    /// The lines on the longest games.
+    fn add_longest(&self, lines: &mut Lines) {
+        for (label, longest) in [("longest win", &self.longest_win), ("longest loss", &self.longest_loss)] {
+            let text = longest.as_ref().map_or_else(
+                || "none".to_owned(),
+                |LongestGame { remoteness, position }| {
+                    let moves = u64::from(remoteness - u32::from(self.misere));
+                    format!(
+                        "R = {}, {}, first in {position}",
+                        grouped(u64::from(*remoteness)),
+                        counted(moves, "move")
+                    )
+                },
+            );
+            lines.add(label, text);
+        }
+    }
+
+    /// The table of the distribution, without its middle where it is long.
+    fn write_table(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = &self.distribution;
+        let number = |number: u64| grouped(number).len();
+        let remoteness = number(self.max_remoteness.into()).max(2);
+        let count = rows.iter().map(|row| number(row.positions)).max().unwrap_or(0).max("positions".len());
+        writeln!(out, "{:>remoteness$}     {:>count$}  {:>SHARE$}", "R", "positions", "share")?;
+        let hidden = if rows.len() > MOST_ROWS { END_ROWS..rows.len() - END_ROWS } else { 0..0 };
+        for (index, row) in rows.iter().enumerate() {
+            if index == hidden.start && !hidden.is_empty() {
+                let left_out = &rows[hidden.clone()];
+                let positions = left_out.iter().map(|row| row.positions).sum();
+                writeln!(
+                    out,
+                    "{:>remoteness$}     {:>count$}  {:>SHARE$}  {} left out here, all with --json",
+                    "…",
+                    grouped(positions),
+                    share(positions, self.positions),
+                    counted(left_out.len() as u64, "row"),
+                )?;
+            }
+            if !hidden.contains(&index) {
+                let verdict = if row.remoteness.is_multiple_of(2) { 'P' } else { 'N' };
+                writeln!(
+                    out,
+                    "{:>remoteness$}  {verdict}  {:>count$}  {:>SHARE$}",
+                    grouped(row.remoteness.into()),
+                    grouped(row.positions),
+                    share(row.positions, self.positions)
+                )?;
+            }
+        }
+        writeln!(out)
     }
 }
 
@@ -55,6 +199,10 @@ impl fmt::Display for SolveReport {
         let mut lines = Lines::default();
         self.region.add_region(&mut lines);
         self.region.add_counts(&mut lines);
+        if let Some(lengths) = &self.lengths {
+            lengths.write_table(out)?;
+            lengths.add_longest(&mut lines);
+        }
         self.region.add_cost(&mut lines);
         if let Some(digest) = &self.digest {
             lines.add("digest", &**digest);

@@ -1,10 +1,11 @@
 //! How to solve, and a solve with its progress bar and its interruption.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use nimstrata::game::Ruleset;
-use nimstrata::solver::{self, BackendChoice, Observer, Options, Solver, Summary};
+use nimstrata::solver::{self, BackendChoice, Observer, Options, Quantity, Solver, Summary};
 use nimstrata::space::Region;
 use nimstrata::{Error, Result};
 
@@ -93,6 +94,8 @@ pub struct Solving {
 pub struct Solved {
     /// What was found.
     pub summary: Summary,
+    /// What was to be found.
+    pub quantity: Quantity,
     /// `cpu` or `gpu`.
     pub backend: &'static str,
     /// The name of the GPU adapter, if one was used.
@@ -111,20 +114,47 @@ impl Solving {
         region: &Region,
         observers: &mut [&mut dyn Observer],
     ) -> Result<Solved> {
+        self.run_while(rules, region, observers, &AtomicBool::new(true))
+    }
+
+    /// As [`run`](Self::run), but stops as soon as nobody wants the rest.
+    pub fn run_while(
+        &self,
+        rules: &Ruleset,
+        region: &Region,
+        observers: &mut [&mut dyn Observer],
+        wanted: &AtomicBool,
+    ) -> Result<Solved> {
         let mut solver = Solver::new(rules, region, &self.options)?;
         let _requests = interrupt::Guard::new();
         let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
         let summary = solver.run(observers, &mut |progress| {
             bar.update(progress.positions, || strata_of(region, progress));
-            if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if interrupt::asked() || !wanted.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         })?;
         Ok(Solved {
             summary,
+            quantity: self.options.quantity,
             backend: solver.backend(),
             adapter: solver.adapter().map(str::to_owned),
             software: solver.is_software(),
             threads: solver.threads(),
         })
+    }
+
+    /// Finds out this quantity.
+    pub fn finding(mut self, quantity: Quantity) -> Self {
+        self.options.quantity = quantity;
+        self
+    }
+
+    /// Shows no progress bar.
+    pub fn silent(self) -> Self {
+        Self { quiet: true, ..self }
     }
 
     /// Sets memory aside for an observer, `needed` bytes for `what`.
