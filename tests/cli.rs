@@ -1058,7 +1058,7 @@ mod remoteness {
         assert!(said.contains("(R = 1,111,111,111,111,111,111,111,111,111,115)\n"), "{said}");
         assert!(
             said.ends_with(
-                "Found by the M-rule in closed form: solving all positions below is out of reach.\n"
+                "Found by the M-rule in closed form: the positions below are too many to solve.\n"
             )
         );
         let found = json("query exact-slow --width 2 --position 30,40,4000000000 --line");

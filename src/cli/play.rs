@@ -17,8 +17,8 @@ use super::solving::Solving;
 
 /// For a line of play, about so many positions are looked up in one solve.
 const LOOKED_UP: usize = 20_000;
-/// Where a closed form answers at once, no more positions than this are solved.
-const MOST_SOLVED: u64 = 2_000_000_000;
+/// Where a closed form answers at once, no more positions than this are solved: a matter of seconds.
+const MOST_SOLVED: u64 = 300_000_000;
 /// Longer lines of play are not written down.
 const MOST_MOVES: u32 = 100_000;
 

@@ -29,7 +29,7 @@ const MOST_NAMED: usize = 3;
 /// take one stone from a heap it also finds the remoteness R: the number of moves until the end when the winner hurries
 /// and the loser delays; in misère play R is one more.
 ///
-/// Where that is out of reach, exact slow Nim with --width one less than the heaps is answered in closed form by the
+/// Where those are too many, exact slow Nim with --width one less than the heaps is answered in closed form by the
 /// M-rule, for heaps of any size: in normal play with nothing forbidden.
 #[derive(clap::Args)]
 #[command(after_help = "Example: is 5, 4, 2 a win for the player to move, and how?\n  \
@@ -364,7 +364,7 @@ impl fmt::Display for QueryReport {
             (_, Method::MRule) => {
                 writeln!(
                     out,
-                    "Found by the M-rule in closed form: solving all positions below is out of reach."
+                    "Found by the M-rule in closed form: the positions below are too many to solve."
                 )
             }
             _ => Ok(()),
