@@ -159,6 +159,8 @@ fn parity_words_settle_bounded_moore_where_they_are_said_to() {
     holds_by_default("words-subspace");
     holds_by_default("words-six");
     holds_by_default("words-where");
+    // All games of up to six heaps, and those of seven on which something is claimed.
+    assert_eq!(claims::find("words-where").unwrap().cases(&Overrides::default()).unwrap().len(), 21 + 4);
 }
 
 #[test]
