@@ -273,7 +273,7 @@ pub enum Error {
         limit: u64,
     },
     /// The user stopped the run.
-    #[error("interrupted after {done} of {strata} strata, nothing was kept; the same command starts over")]
+    #[error("interrupted after {done} of {strata} strata; the same command starts over")]
     Interrupted {
         /// Strata solved.
         done: u64,

@@ -1526,7 +1526,7 @@ mod streams {
                 let (errors, code) = interrupted(&arguments, signal);
                 assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
                 assert!(
-                    errors.ends_with(" of 2001 strata, nothing was kept; the same command starts over\n"),
+                    errors.ends_with(" of 2001 strata; the same command starts over\n"),
                     "{errors}"
                 );
                 assert_eq!(code, Some(130));
