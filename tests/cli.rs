@@ -1525,10 +1525,7 @@ mod streams {
                     format!("{command} bounded-moore --heaps 5 --width 2 --max 400 --backend cpu");
                 let (errors, code) = interrupted(&arguments, signal);
                 assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
-                assert!(
-                    errors.ends_with(" of 2001 strata; the same command starts over\n"),
-                    "{errors}"
-                );
+                assert!(errors.ends_with(" of 2001 strata; the same command starts over\n"), "{errors}");
                 assert_eq!(code, Some(130));
             }
         }
