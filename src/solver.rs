@@ -327,15 +327,17 @@ fn open_gpu(region: &Region, options: &Options) -> Result<Option<gpu::Context>> 
 /// `bytes` gives what a cap needs, as for [`largest_cap_within`].
 fn check_memory(region: &Region, bytes: impl Fn(u64, u128) -> Option<u128>, options: &Options) -> Result<()> {
     let allowed = options.memory;
-    let available = allowed.unwrap_or_else(free_memory).saturating_sub(options.reserved);
-    let (fits, needed) = largest_cap_within(u64::from(region.max()), available, bytes);
+    let available = allowed.unwrap_or_else(free_memory);
+    let left = available.saturating_sub(options.reserved);
+    let (fits, needed) = largest_cap_within(u64::from(region.max()), left, bytes);
     if fits == Some(u64::from(region.max())) {
         return Ok(());
     }
     Err(Error::RegionMemory {
         heaps: region.heaps(),
         max: region.max(),
-        needed,
+        // With what observers need: the limit is named as it was given.
+        needed: needed.map(|bytes| bytes + u128::from(options.reserved)),
         available,
         source_of_limit: if allowed.is_some() { "allowed by --memory" } else { "free" },
         largest: fits,

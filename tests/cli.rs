@@ -1473,6 +1473,24 @@ mod streams {
     }
 
     #[test]
+    fn a_closed_pipe_hides_no_violation() {
+        let mut run = started("check fts-power-of-two --heaps 4 --max 7 --d 8");
+        drop(run.stdout.take());
+        let ended = run.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ended.stderr), "nimstrata: error: violated: fts-power-of-two\n");
+        assert_eq!(ended.status.code(), Some(1));
+    }
+
+    #[test]
+    fn a_limit_is_named_as_it_was_given() {
+        let message = "solving 4 heaps up to 200 needs ";
+        refuses("census fts --heaps 4 --max 200 --memory 1M", 3, message);
+        assert!(
+            message_of("census fts --heaps 4 --max 200 --memory 1M").contains(" 1.0 MiB allowed by --memory")
+        );
+    }
+
+    #[test]
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_reported() {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();

@@ -69,12 +69,11 @@ impl Args {
         let mut printer = (!self.output.json).then(|| Printer::new(&plan));
         let start = Instant::now();
         let reports = plan.carry_out(&solving, printer.as_mut());
-        let Some(reports) = reports.map_err(|error| about(self.max.as_ref(), error))? else {
-            // The reader has seen enough.
-            return Ok(());
-        };
+        let (reports, read) = reports.map_err(|error| about(self.max.as_ref(), error))?;
         let verdict = verdict(&reports);
         match printer {
+            // The reader has seen enough; what has been found all the same decides how the command ends.
+            _ if !read => {}
             Some(mut printer) => {
                 printer.print(&summary(&reports, plan.all, start.elapsed()))?;
             }
@@ -129,12 +128,12 @@ impl Plan {
         self.claims.iter().filter_map(|(_, cases)| cases.as_ref().ok()).flatten()
     }
 
-    /// Checks one case after another; `None` when nobody reads what is printed any more.
+    /// Checks one case after another; ends early, with `false`, when nobody reads what is printed any more.
     fn carry_out(
         &self,
         solving: &Solving,
         mut printer: Option<&mut Printer>,
-    ) -> Result<Option<Vec<ClaimReport>>> {
+    ) -> Result<(Vec<ClaimReport>, bool)> {
         let _requests = interrupt::Guard::new();
         let all = self.cases().count() as u64;
         let mut bar = Bar::stepping(all, solving.quiet());
@@ -162,13 +161,14 @@ impl Plan {
                 if let (Some(printer), Some(outcome)) = (&mut printer, report.checks.last())
                     && !bar.suspend(|| printer.add(claim, outcome))?
                 {
-                    return Ok(None);
+                    reports.push(report);
+                    return Ok((reports, false));
                 }
             }
             if let (Some(printer), Some(reason)) = (&mut printer, &report.not_checked)
                 && !bar.suspend(|| printer.add_skipped(claim, reason))?
             {
-                return Ok(None);
+                return Ok((reports, false));
             }
             reports.push(report);
         }
@@ -177,7 +177,7 @@ impl Plan {
         {
             return Err(Error::ClaimCase { claim, reason });
         }
-        Ok(Some(reports))
+        Ok((reports, true))
     }
 }
 
