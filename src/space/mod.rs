@@ -19,6 +19,7 @@ pub use count::count_tuples;
 pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
 pub use length::{remoteness_bound, remoteness_cell};
 pub use lines::{LineLayout, Strip, TABLES};
+pub use order::{OrderedRow, Ranks};
 pub use region::Region;
 pub use stencil::{Shift, Stencil, Term, TouchMask};
 pub use stratum::{Row, Run, Stratum};
