@@ -133,6 +133,40 @@ pub enum Error {
         /// The number of heaps.
         heaps: u32,
     },
+    /// A slice that a store does not have.
+    #[error("--fix {given} is no slice of the store: {reason}")]
+    Slice {
+        /// What was given.
+        given: String,
+        /// Why not, and what would be one.
+        reason: String,
+    },
+    /// A picture of a store, and nothing said of what it is to show.
+    #[error("{}", what_to_draw(*.heaps))]
+    NoSlice {
+        /// How many heaps the store's positions have.
+        heaps: u32,
+    },
+    /// A coordinate that positions do not have.
+    #[error(
+        "--density {coordinate} is no coordinate here: give 1 (the largest heap) to {heaps} (the smallest), or total"
+    )]
+    Coordinate {
+        /// What was given.
+        coordinate: String,
+        /// How many heaps the positions have.
+        heaps: u32,
+    },
+    /// A picture too large to be looked at.
+    #[error("the picture would be {size} pixels large, and up to {most} each way are drawn; {remedy}")]
+    PictureSize {
+        /// Its width and height, or what is known of them.
+        size: String,
+        /// The greatest width and height.
+        most: u32,
+        /// What would work.
+        remedy: String,
+    },
     /// A file that may not be replaced.
     #[error("{} is not overwritten: {reason}; give another name", .path.display())]
     Overwrite {
@@ -321,6 +355,10 @@ impl Error {
             | Self::Format { .. }
             | Self::Picture { .. }
             | Self::Overwrite { .. }
+            | Self::Slice { .. }
+            | Self::NoSlice { .. }
+            | Self::Coordinate { .. }
+            | Self::PictureSize { .. }
             | Self::CompletionSize { .. }
             | Self::Terminal { .. }
             | Self::ClaimCase { .. }
@@ -336,6 +374,17 @@ impl Error {
             Self::Interrupted { .. } | Self::Stopped { .. } => 130,
         }
     }
+}
+
+/// What to say where nothing was said of what a picture is to show.
+fn what_to_draw(heaps: u32) -> String {
+    if heaps == 1 {
+        return "a slice shows two heaps and the store has 1; --density 1,total works".to_owned();
+    }
+    let example = vec!["0"; heaps.saturating_sub(2) as usize].join(",");
+    format!(
+        "two of the {heaps} heaps vary in a slice: give sizes for the others, such as --fix {example}, or draw --density 1,2"
+    )
 }
 
 fn needed_bytes(needed: Option<u128>) -> String {

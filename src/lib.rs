@@ -25,13 +25,18 @@
 pub mod backend;
 pub mod completion;
 pub mod cpu;
+pub mod density;
 pub mod error;
 pub mod game;
 pub mod gpu;
+mod npy;
 pub mod observe;
 pub mod oracle;
+pub mod output_file;
 pub mod picture;
+pub mod slice;
 pub mod solver;
 pub mod space;
+pub mod store;
 
 pub use error::{Error, Result};

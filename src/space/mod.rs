@@ -11,6 +11,7 @@ mod length;
 mod lines;
 mod order;
 mod region;
+mod segment;
 mod stencil;
 mod stratum;
 
@@ -21,5 +22,6 @@ pub use length::{remoteness_bound, remoteness_cell};
 pub use lines::{LineLayout, Strip, TABLES};
 pub use order::{OrderedRow, Ranks};
 pub use region::Region;
+pub use segment::{Coordinate, Grid, LONGEST_SEGMENT, Segment};
 pub use stencil::{Shift, Stencil, Term, TouchMask};
 pub use stratum::{Row, Run, Stratum};
