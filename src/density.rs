@@ -58,6 +58,9 @@ fn append_even<R: Copy + Into<u32>>(values: &[R], words: &mut Vec<u32>) {
     words.extend(values.chunks(32).map(even));
 }
 
+/// Takes words with verdicts, and one word more, and segments of them.
+type Visit<'a> = dyn FnMut(&[u32], &[Segment]) -> ControlFlow<()> + 'a;
+
 /// Called with the number of positions counted; [`ControlFlow::Break`] stops the counting.
 pub type Watch<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 
@@ -203,9 +206,8 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// Lists strata as long as there are any, and hands every portion to `visit`: the words with its verdicts and one
-    /// word more, and its segments.
-    fn list(&self, visit: &mut dyn FnMut(&[u32], &[Segment]) -> ControlFlow<()>) -> ControlFlow<()> {
+    /// Lists strata as long as there are any, and hands every portion to `visit`.
+    fn list(&self, visit: &mut Visit<'_>) -> ControlFlow<()> {
         let mut words = Vec::new();
         loop {
             let total = self.next.fetch_add(1, Ordering::Relaxed);

@@ -71,6 +71,8 @@ const SHORTER_SIDE: u32 = 256;
 const LONGER_SIDE: u32 = 1500;
 /// From this side on letters are twice as large.
 const LARGE_SIDE: u32 = 1600;
+/// A key has no more lines of text beside it.
+const KEY_LINES: u32 = 40;
 /// Titles are cut after so many lines.
 const MOST_LINES: usize = 6;
 /// Where pictures are narrow, titles get so many letters a line nevertheless.
@@ -230,7 +232,7 @@ impl Sheet {
         let middle = (left + key_left - 3 * gap) / 2;
         let half = type_.wide(chart.axes[0]) / 2;
         sheet.write(middle.saturating_sub(half), below, chart.axes[0].to_owned());
-        let first = ((top + bottom) / 2).saturating_sub(name.len() as u32 * line / 2);
+        let first = u32::midpoint(top, bottom).saturating_sub(name.len() as u32 * line / 2);
         for (y, word) in (first..).step_by(line as usize).zip(name) {
             sheet.write(gap, y, word);
         }
@@ -366,6 +368,7 @@ impl KeyPlan {
         let Type { line, letter, gap, tick } = type_;
         let (name, scale, marks, names) = match *key {
             Key::Scale { name, least, most, unit, none } => {
+                let high = high.min(KEY_LINES * line);
                 let marks = marks([least, most], high / (3 * line).max(1), unit);
                 let range = u64::from(most - least).max(1);
                 let up = |mark: u32| u64::from(mark - least) * u64::from(high - 1) / range;
@@ -407,9 +410,13 @@ fn marks([first, last]: [u32; 2], count: u32, unit: u32) -> Vec<(u32, String)> {
     let two = |step: u32| first.next_multiple_of(step) + step <= last;
     let wide = steps.clone().find(|&step| step >= rough && two(step));
     let step = wide.or_else(|| steps.rfind(|&step| step <= rough)).unwrap_or(rough);
-    let written = |mark: u32| (f64::from(mark) / f64::from(unit)).to_string();
     let marks = (first.next_multiple_of(step)..=last).step_by(step as usize);
-    marks.map(|mark| (mark, written(mark))).collect()
+    // As many digits for all.
+    let digits = |mark: u32| {
+        (f64::from(mark) / f64::from(unit)).to_string().split_once('.').map_or(0, |it| it.1.len())
+    };
+    let most = marks.clone().map(digits).max().unwrap_or(0);
+    marks.map(|mark| (mark, format!("{:.most$}", f64::from(mark) / f64::from(unit)))).collect()
 }
 
 /// Breaks lines between words where they are longer than `width` letters.
@@ -492,7 +499,7 @@ mod tests {
         assert_eq!(written(0, 1), ["0"]);
         assert_eq!(
             written(160_000, 1_000_000),
-            ["0", "0.02", "0.04", "0.06", "0.08", "0.1", "0.12", "0.14", "0.16"]
+            ["0.00", "0.02", "0.04", "0.06", "0.08", "0.10", "0.12", "0.14", "0.16"]
         );
         let some = marks([110_000, 190_000], 4, 1_000_000).into_iter().map(|(_, text)| text);
         assert_eq!(some.collect::<Vec<_>>(), ["0.12", "0.14", "0.16", "0.18"]);

@@ -34,7 +34,9 @@ impl<'a> Slices<'a> {
     /// The slices of a store with these heaps given, two fewer than its positions have.
     #[must_use]
     pub fn new(store: &'a Store, mut given: Vec<Vec<u32>>) -> Self {
-        given.iter_mut().for_each(|heaps| heaps.sort_unstable());
+        for heaps in &mut given {
+            heaps.sort_unstable();
+        }
         Self { store, ranks: Ranks::new(store.region()), given }
     }
 

@@ -251,7 +251,7 @@ mod tests {
                 let _ = region.ordered_rows(total, &mut |row| {
                     for second in row.first..=row.last {
                         let larger = [second, row.rest - second];
-                        let larger = &larger[if heaps == 1 { 1 } else { 0 }..];
+                        let larger = &larger[usize::from(heaps == 1)..];
                         positions.push(Position::new([row.smaller, larger].concat()));
                     }
                     ControlFlow::Continue(())
