@@ -37,7 +37,8 @@ const MOST_PIXELS: u32 = 16_384;
 ///
 /// A density map shows which share of the positions are P-positions, by two coordinates: 1 for the largest heap, 2 for
 /// the second largest and so on, or total. A file that ends in .npy holds the shares as 16-bit floats with an axis for
-/// each coordinate in the order given, NaN where there are no positions.
+/// each coordinate in the order given, NaN where there are no positions. It is counted on the CPU unless --backend gpu or
+/// --adapter is given.
 ///
 /// The command, the rules and a description are in each picture's text chunks.
 #[derive(clap::Args)]

@@ -172,8 +172,8 @@ mod tests {
         let shares =
             (0..100).map(|index| if index < 3 { 1_000_000 } else { 123_456 + 700 * index }).collect();
         let shares = Shares::of(shares, 200);
-        assert_eq!((shares.ends, shares.beyond, shares.gaps), ([129_000, 193_000], 7, true));
-        assert_eq!(shares.clipped(), "7 of 100 cells are beyond the ends of the key.");
+        assert_eq!((shares.ends, shares.beyond, shares.gaps), ([129_000, 192_000], 10, true));
+        assert_eq!(shares.clipped(), "10 of 100 cells are beyond the ends of the key.");
         let even = Shares::of(vec![250_000; 5], 5);
         assert_eq!((even.ends, even.clipped().as_str(), even.gaps), ([250_000, 250_000], "", false));
     }
