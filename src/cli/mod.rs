@@ -10,6 +10,7 @@ mod check;
 mod completion;
 mod devices;
 mod exceptions;
+mod export;
 mod figures;
 mod game;
 mod interrupt;
@@ -50,6 +51,7 @@ enum Command {
     Completion(completion::Args),
     Exceptions(exceptions::Args),
     Check(check::Args),
+    Export(export::Args),
     Render(render::Args),
     Devices(devices::Args),
 }
@@ -67,6 +69,7 @@ impl Cli {
             Command::Completion(args) => args.run(),
             Command::Exceptions(args) => args.run(),
             Command::Check(args) => args.run(),
+            Command::Export(args) => args.run(),
             Command::Render(args) => args.run(),
             Command::Devices(args) => args.run(),
         }
