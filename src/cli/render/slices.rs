@@ -195,13 +195,13 @@ impl Show<'_> {
 
     /// The names of what a slice of verdicts shows.
     fn names(&self) -> Vec<(&'static str, [u8; 3])> {
-        let names = if self.game.rules.forbidden.is_empty() {
-            [("N", N), ("P", P1), ("", OUTSIDE)]
+        let p: &[_] = if self.game.rules.forbidden.is_empty() {
+            &[("P", P1)]
         } else {
-            [("N", N), ("P1, at allowed totals", P1), ("P0, at forbidden totals", P0)]
+            &[("P1, at allowed totals", P1), ("P0, at forbidden totals", P0)]
         };
-        let bounded = self.outside().map(|outside| (outside, OUTSIDE));
-        names.into_iter().filter(|(name, _)| !name.is_empty()).chain(bounded).collect()
+        let outside = self.outside().map(|outside| (outside, OUTSIDE));
+        [("N", N)].iter().chain(p).copied().chain(outside).collect()
     }
 
     /// The name of what is outside the region, where the total is bounded and slices have such a corner.
