@@ -307,12 +307,100 @@ pub enum Error {
         limit: u64,
     },
     /// The user stopped the run.
-    #[error("interrupted after {done} of {strata} strata; the same command starts over")]
+    #[error(
+        "interrupted after {done} of {strata} strata; the same command {}",
+        if *.goes_on { "goes on from there" } else { "starts over" }
+    )]
     Interrupted {
         /// Strata solved.
         done: u64,
         /// Strata in the region.
         strata: u64,
+        /// Whether they were kept.
+        goes_on: bool,
+    },
+    /// A folder without a store.
+    #[error("{} is no store: {reason}; solve with --out writes one", .path.display())]
+    NoStore {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// What is not as in a store.
+        reason: String,
+    },
+    /// A store that a run has left unfinished.
+    #[error(
+        "the store {} is not finished: it has {done} of {strata} strata; the solve command that began it goes on",
+        .path.display()
+    )]
+    UnfinishedStore {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// Strata that are there.
+        done: u64,
+        /// Strata in the region.
+        strata: u64,
+    },
+    /// A store in a format that this program does not know.
+    #[error(
+        "{} has format version {version}, and this program reads versions up to {supported}; a newer nimstrata reads it",
+        .path.display()
+    )]
+    StoreVersion {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The version it says.
+        version: u64,
+        /// The latest known.
+        supported: u32,
+    },
+    /// A folder that holds a store of something else.
+    #[error("{} holds {there}, and {wanted} was asked for; give another folder", .path.display())]
+    OtherStore {
+        /// The folder or file.
+        path: std::path::PathBuf,
+        /// What is there.
+        there: String,
+        /// What was to be written or read.
+        wanted: String,
+    },
+    /// A folder that holds something else.
+    #[error("{} holds other files, such as {name}; give a new or an empty folder", .path.display())]
+    Foreign {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// One of them.
+        name: String,
+    },
+    /// A store that another run writes.
+    #[error("{} is being written by another run; wait for it, or give another folder", .path.display())]
+    StoreBusy {
+        /// The folder.
+        path: std::path::PathBuf,
+    },
+    /// A disk without room for what is to be written.
+    #[error(
+        "writing {} needs {}, {} free on its disk, after {done} of {strata} strata; the same command goes on when there is room",
+        .path.display(), bytes(u128::from(*.needed)), bytes(u128::from(*.free))
+    )]
+    Disk {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// Bytes still to be written.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+        /// Strata that are there.
+        done: u64,
+        /// Strata in the region.
+        strata: u64,
+    },
+    /// A file that is not as it was written.
+    #[error("{} is damaged: {what}", .path.display())]
+    Damaged {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        what: String,
     },
     /// The user stopped what is not counted in strata.
     #[error("interrupted {when}, nothing was kept; the same command starts over")]
@@ -332,7 +420,7 @@ pub enum Error {
 
 impl Error {
     /// The process exit code for this error: 1 a check failed, 2 bad usage or input, 3 no device or not enough
-    /// memory, 130 stopped by the user (128 + SIGINT, as shells expect).
+    /// memory or disk, 4 damaged data, 130 stopped by the user (128 + SIGINT, as shells expect).
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -363,6 +451,11 @@ impl Error {
             | Self::Terminal { .. }
             | Self::ClaimCase { .. }
             | Self::NoKernel { .. }
+            | Self::NoStore { .. }
+            | Self::UnfinishedStore { .. }
+            | Self::StoreVersion { .. }
+            | Self::OtherStore { .. }
+            | Self::Foreign { .. }
             | Self::AdapterOnCpu { .. } => 2,
             Self::RegionMemory { .. }
             | Self::Memory { .. }
@@ -370,7 +463,10 @@ impl Error {
             | Self::AdapterNotFound { .. }
             | Self::Device { .. }
             | Self::Binding { .. }
+            | Self::StoreBusy { .. }
+            | Self::Disk { .. }
             | Self::Io { .. } => 3,
+            Self::Damaged { .. } => 4,
             Self::Interrupted { .. } | Self::Stopped { .. } => 130,
         }
     }

@@ -22,6 +22,9 @@
 //! ```
 #![deny(missing_docs)]
 
+#[cfg(target_endian = "big")]
+compile_error!("cells, shader memory and files are little-endian: nimstrata runs on little-endian machines");
+
 pub mod backend;
 pub mod completion;
 pub mod cpu;
