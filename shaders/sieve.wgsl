@@ -242,12 +242,12 @@ fn main(
 ) {
     let task = local / LANES;
     let thread = local % LANES;
-    let number = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + task;
-    let there = number / step.deal.panels < step.deal.active_count;
+    let index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + task;
+    let there = index < step.deal.active_count;
     var block = 0u;
     var rest = step.total;
     if there {
-        block = active_blocks[step.deal.first_active + number / step.deal.panels];
+        block = active_blocks[step.deal.first_active + index];
         for (var axis = 0u; axis < AXES; axis++) {
             rest -= i32(coordinate(block, axis));
         }
@@ -266,7 +266,7 @@ fn main(
         }
         let first_lane = max(rest - region.cap - region.second_max, 0);
         let last_lane = min(block_last_lane(block), select(rest - 2 * x3, rest / 3, AXES == 0u));
-        let start = (first_lane & ~i32(LANES - 1u)) + i32((number % step.deal.panels) * LANES + thread);
+        let start = (first_lane & ~i32(LANES - 1u)) + i32(workgroup.z * LANES + thread);
         var count = 0u;
         for (var lane = start; lane <= last_lane; lane += i32(step.deal.panels * LANES)) {
             if lane >= first_lane {

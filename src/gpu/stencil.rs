@@ -1,6 +1,7 @@
 //! What the kernels of take-one games share: the ring of strata on the device, the tables, and the dispatches of
 //! `shaders/stencil.wgsl`, before which a kernel's own shader stands.
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -13,10 +14,10 @@ use super::strata::{Buffers, Dispatch, Kernel, Problem, THREADS};
 use super::tables::{bind, bind_group_layout, pack_coordinates, part, table};
 use crate::error::Result;
 use crate::game::Ruleset;
-use crate::space::{Cell, LANE_GROUP, Layout, Shift, Stencil, Term};
+use crate::space::{Cell, LANE_GROUP, Layout, Stencil, Term};
 
-/// Neighbour blocks that fit a workgroup's memory: the more a block has, the fewer blocks share a workgroup.
-const NEIGHBOURS: u32 = 2048;
+/// Bytes of a workgroup's memory that several blocks may share, which any device has; one block may take all there is.
+const SHARED_BYTES: u32 = 1 << 14;
 
 /// What one kernel has of its own.
 pub trait Shader: Send + Sync {
@@ -49,13 +50,13 @@ impl<S: Shader> StencilKernel<S> {
     /// The parameters that all dispatches of a stratum share.
     fn step(&self, rules: &Ruleset, total: u32) -> StencilStep {
         let touches = self.stencil.touches(rules, total);
-        let source = |touch: usize| {
-            let touch = touch as u32;
-            if touches.contains(touch) { self.slot(total - touch) } else { FORBIDDEN }
+        let source = |touch: usize| match touch as u32 {
+            0 => self.slot(total),
+            touch if touches.contains(touch) => self.slot(total - touch),
+            _ => FORBIDDEN | self.slot(total + 1),
         };
         StencilStep {
             total: total as i32,
-            slot: self.slot(total),
             least_nonempty: Stencil::least_nonempty(rules, touches),
             sources: std::array::from_fn(source),
             ..StencilStep::zeroed()
@@ -88,14 +89,12 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         let (context, layout) = (&problem.context, &problem.layout);
         let stencil = Stencil::new(&problem.rules, layout);
         let cells = Cells::new(context, layout, u64::from(stencil.depth()) + 1, problem.limits.bound_bytes)?;
-        let tables = Tables::new(problem, &stencil, &cells)?;
-        // As many threads to a block as leave its neighbours room: 8, 16, 32 or 64.
-        let lanes = (THREADS * tables.neighbours).div_ceil(NEIGHBOURS).next_power_of_two().max(LANE_GROUP);
-        let overrides = [
-            ("AXES", layout.axes() as f64),
-            ("LANES", f64::from(lanes)),
-            ("NEIGHBOURS", f64::from(tables.neighbours)),
-        ];
+        let rows = Rows::new(&stencil.terms);
+        let tables = Tables::new(problem, &rows, &cells)?;
+        let (lanes, stride) = share_of_workgroup(context, rows.moves.len() as u32);
+        let constants = [("AXES", layout.axes() as u32), ("LANES", lanes), ("STRIDE", stride)];
+        let overrides = constants.into_iter().chain(rows.bounds());
+        let overrides = overrides.map(|(name, value)| (name, f64::from(value))).collect::<Vec<_>>();
         let bindings = bind_group_layout(context, S::NAME, 5, 3)?;
         let checked = problem.limits.checked;
         let pipeline = context.pipeline(S::NAME, S::SOURCE, "main", &bindings, &overrides, checked)?;
@@ -138,14 +137,12 @@ impl<S: Shader> Kernel for StencilKernel<S> {
                 continue;
             }
             all_slabs = Some(all_slabs.map_or(slabs.start, |before| before.start)..slabs.end);
-            let rows = (layout.second_max() / S::CELL.row_values()) as usize + 1;
-            let rows = if layout.lane_is_floor() { slabs } else { 0..rows };
             let step = StencilStep {
                 block_origin: span.block_origin as u32,
                 own_origin: self.cells.window(span.slabs.clone()).origin as u32,
                 lower_origin: self.cells.lower_window(span).origin as u32,
-                first_row: rows.start as i32,
-                last_row: rows.end as i32 - 1,
+                first_row: slabs.start as i32,
+                last_row: slabs.end as i32 - 1,
                 ..step
             };
             dispatches.push(Dispatch { group, step: bytemuck::bytes_of(&step).to_vec(), active: share });
@@ -171,25 +168,19 @@ struct Tables {
     region: wgpu::Buffer,
     coordinates: wgpu::Buffer,
     bases: wgpu::Buffer,
-    terms: wgpu::Buffer,
+    moves: wgpu::Buffer,
     ranks: wgpu::Buffer,
     words_a_block: u64,
-    /// Different sets of coordinates that terms take from: the neighbour blocks of each block.
-    neighbours: u32,
 }
 
 impl Tables {
-    fn new(problem: &Problem, stencil: &Stencil, cells: &Cells) -> Result<Self> {
+    fn new(problem: &Problem, rows: &Rows, cells: &Cells) -> Result<Self> {
         let (context, layout) = (&problem.context, &problem.layout);
-        let (terms, ends, neighbours) = encode_terms(&stencil.terms);
         let region = StencilRegion {
             cap: layout.max() as i32,
             second_max: layout.second_max() as i32,
             last_lane: if layout.lane_is_floor() { layout.block(0).last_lane as i32 } else { 0 },
             slots: cells.slots as u32,
-            unshifted_end: ends[0],
-            either_end: ends[1],
-            shifted_end: ends[2],
             misere: problem.rules.misere.into(),
         };
         let storage = wgpu::BufferUsages::STORAGE;
@@ -202,10 +193,9 @@ impl Tables {
                 storage,
             )?,
             bases: table(context, "bases", bytemuck::cast_slice(layout.bases()), storage)?,
-            terms: table(context, "terms", bytemuck::cast_slice(&terms), storage)?,
+            moves: table(context, "moves", bytemuck::cast_slice(&rows.moves), storage)?,
             ranks: table(context, "ranks", bytemuck::cast_slice(&rank_falls(layout, cells)), storage)?,
             words_a_block: words_a_block(layout),
-            neighbours,
         })
     }
 
@@ -231,7 +221,7 @@ impl Tables {
             part(&self.coordinates, first * per_block, blocks * per_block),
             part(&self.bases, first, blocks),
             buffers.active.as_entire_binding(),
-            self.terms.as_entire_binding(),
+            self.moves.as_entire_binding(),
             self.ranks.as_entire_binding(),
             cell_part(&cells.window(span.slabs.clone())),
             cell_part(&cells.lower_window(span)),
@@ -241,23 +231,48 @@ impl Tables {
     }
 }
 
-/// Terms as the shader reads them, the ends of their three groups by how their rows are read, and the number of
-/// different sets of coordinates, which stand before the terms.
-fn encode_terms(terms: &[Term]) -> (Vec<u32>, [u32; 3], u32) {
-    let mut encoded = vec![0];
-    encoded.extend(terms.iter().map(|term| term.axes).filter(|&axes| axes != 0));
-    encoded.dedup();
-    let neighbours = encoded.len();
-    let ends = [Shift::None, Shift::Either, Shift::One].map(|shift| {
-        for term in terms.iter().filter(|term| term.shift == shift) {
-            let neighbour = encoded[..neighbours].iter().position(|&axes| axes == term.axes);
-            let neighbour = neighbour.expect("the sets of all terms are listed") as u32;
-            let below = term.axes & 1;
-            encoded.push(neighbour | u32::from(term.lane) << 16 | below << 17 | term.touch << 18);
+/// The rows that a block's moves lead to. One serves all moves that take from the same block coordinates and touch as many
+/// heaps: what remains is taken from x₁, x₂ and the lane, of which one stone each. Hence two terms may read the same row,
+/// one of them at the lane one less.
+struct Rows {
+    /// The rows as the shader reads them, and one more for what is written.
+    moves: Vec<u32>,
+    /// How many rows are in the blocks' own slab and in the slab below, with 0, 1, 2 and 3 stones taken from x₁, x₂ and the
+    /// lane.
+    counts: [[u32; 4]; 2],
+}
+
+impl Rows {
+    fn new(terms: &[Term]) -> Self {
+        let row = |term: &Term| (term.axes & 1, term.touch - term.axes.count_ones(), term.axes, term.touch);
+        let rows = terms.iter().map(row).collect::<BTreeSet<_>>();
+        let mut counts = [[0; 4]; 2];
+        for &(below, taken, ..) in &rows {
+            counts[below as usize][taken as usize] += 1;
         }
-        encoded.len() as u32
-    });
-    (encoded, ends, neighbours as u32)
+        let moves = rows.iter().map(|&(.., axes, touch)| axes | touch << 16).chain([0]).collect();
+        Self { moves, counts }
+    }
+
+    /// Where the parts of the list start and end, by the shader's names.
+    fn bounds(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let names = ["OWN_1", "OWN_2", "OWN_3", "OWN_END", "LOWER_1", "LOWER_2", "LOWER_3", "ROWS"];
+        let ends = self.counts.as_flattened().iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        names.into_iter().zip(ends.collect::<Vec<_>>())
+    }
+}
+
+/// How many threads work on one block of so many rows, and the entries that its rows have in the workgroup's memory.
+fn share_of_workgroup(context: &Context, rows: u32) -> (u32, u32) {
+    let stride = rows.next_multiple_of(4);
+    // A place and a mask each; some words are used otherwise.
+    let bytes = |lanes: u32| 8 * stride * (THREADS / lanes) + 64;
+    let most = context.device.limits().max_compute_workgroup_storage_size;
+    let lanes = [8, 16, 32].into_iter().find(|&lanes| bytes(lanes) <= SHARED_BYTES).unwrap_or(THREADS);
+    if bytes(lanes) <= most { (lanes, stride) } else { (LANE_GROUP, 1) }
 }
 
 /// By how much a block's rank falls when a coordinate does, for each axis and coordinate; then the starts of slabs and

@@ -221,12 +221,12 @@ impl<K: Kernel> Strata<K> {
         (BUSY_THREADS / (blocks * self.kernel.lanes()).max(1)).clamp(1, most)
     }
 
-    /// Workgroups for `tasks` tasks, folded into two dimensions.
-    fn workgroups(&self, tasks: u64) -> [u32; 2] {
-        let groups = tasks.div_ceil(u64::from(THREADS / self.kernel.lanes()));
+    /// Workgroups for one task a block, folded into two dimensions, and as many layers of them as a block has tasks.
+    fn workgroups(&self, blocks: u32, panels: u32) -> [u32; 3] {
+        let groups = u64::from(blocks.div_ceil(THREADS / self.kernel.lanes()));
         let most = u64::from(self.problem.context.summary.max_workgroups_per_dimension);
         let rows = groups.div_ceil(most);
-        [groups.div_ceil(rows) as u32, rows as u32]
+        [groups.div_ceil(rows) as u32, rows as u32, panels]
     }
 
     /// Submits a batch and, behind it, a copy of cells to `staging`.
@@ -241,9 +241,9 @@ impl<K: Kernel> Strata<K> {
             {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                 pass.set_pipeline(self.kernel.pipeline());
-                for (index, &(group, [x, y])) in batch.dispatches.iter().enumerate() {
+                for (index, &(group, [x, y, z])) in batch.dispatches.iter().enumerate() {
                     pass.set_bind_group(0, self.kernel.group(group), &[(index * STEP_BYTES) as u32]);
-                    pass.dispatch_workgroups(x, y, 1);
+                    pass.dispatch_workgroups(x, y, z);
                 }
             }
             encoder.copy_buffer_to_buffer(&buffers.counts, 0, &staging.counts, 0, buffers.counts.size());
@@ -329,7 +329,7 @@ struct Batch {
     steps: Vec<u8>,
     active: Vec<u32>,
     /// The group that each dispatch binds, and its workgroups.
-    dispatches: Vec<(usize, [u32; 2])>,
+    dispatches: Vec<(usize, [u32; 3])>,
     /// The stratum of each dispatch.
     totals: Vec<u32>,
     /// The strata whose last dispatch this batch holds.
@@ -436,8 +436,7 @@ impl<K: Kernel> Run<'_, '_, K> {
         self.batch.steps.extend_from_slice(&dispatch.step[deal_bytes.len()..]);
         self.batch.steps.resize((deal.counter as usize + 1) * STEP_BYTES, 0);
         self.batch.active.extend_from_slice(active);
-        let tasks = u64::from(blocks) * u64::from(deal.panels);
-        self.batch.dispatches.push((dispatch.group, self.driver.workgroups(tasks)));
+        self.batch.dispatches.push((dispatch.group, self.driver.workgroups(blocks, deal.panels)));
         self.batch.totals.push(total);
         self.batch.words += u64::from(blocks) * self.driver.words_a_block;
     }
