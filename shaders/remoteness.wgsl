@@ -5,6 +5,7 @@
 // the low bits. KEY_BITS is a constant that the host puts in front of this text.
 
 const ROW_VALUES: u32 = 1u;
+const WORDS: u32 = 1u;
 
 // Keys a word.
 const KEYS: u32 = 32u / KEY_BITS;
@@ -12,9 +13,14 @@ const KEYS: u32 = 32u / KEY_BITS;
 const ONES: u32 = select(0x00010001u, 0x01010101u, KEY_BITS == 8u);
 const TOPS: u32 = ONES << (KEY_BITS - 1u);
 
-// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
-fn at_least(bit: i32) -> u32 {
-    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
+alias Cells = u32;
+
+fn own_cells(at: u32) -> Cells {
+    return own[at];
+}
+
+fn lower_cells(at: u32) -> Cells {
+    return lower[at];
 }
 
 // The words of keys between which a maximum is taken: word i has key i on top. As the top decides, it is the maximum of
@@ -23,7 +29,7 @@ struct Best {
     words: vec4<u32>,
 }
 
-fn better(best: Best, keys: u32) -> Best {
+fn better(best: Best, keys: Cells) -> Best {
     if KEY_BITS == 8u {
         return Best(max(best.words, vec4(keys << 24u, keys << 16u, keys << 8u, keys)));
     }
@@ -55,7 +61,7 @@ fn after(options: u32) -> u32 {
 }
 
 // The keys of the lanes one less.
-fn beside(here: u32, before: u32) -> u32 {
+fn beside(here: Cells, before: Cells) -> Cells {
     return (here << KEY_BITS) | (before >> (32u - KEY_BITS));
 }
 
@@ -104,7 +110,7 @@ fn solve_words(task: Task, block: Window, first: u32, stride: u32) -> u32 {
     }
     let written = row_of(task, ROWS).place;
     var count = 0u;
-    let start = (u32(block.first_lane) / KEYS & ~(LANES - 1u)) + first;
+    let start = (u32(block.first_lane) / KEYS & ~7u) + first;
     for (var word = start; word <= u32(block.last_lane) / KEYS; word += stride) {
         count += solve_word(task, block, word, written);
     }

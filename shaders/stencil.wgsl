@@ -1,17 +1,18 @@
 // What the kernels of take-one games share: this file comes before theirs. The layout is told in
 // src/space/layout.rs, and how the ring of strata lies in buffers in src/gpu/cells.rs.
 //
-// One dispatch solves blocks of one stratum. A task is one block and every `panels`-th group of LANES words of each of its
-// rows; LANES threads work on it, one word each, up the rows of the word's own window. Where a block's moves lead is the
-// same for all its words, so the threads of a task first look that up together, one row of cells each.
+// One dispatch solves blocks of one stratum. A task is one block and every `panels`-th group of words of each of its rows;
+// TEAM threads work on it, WORDS neighbouring words each, up the rows of these words' own windows. Where a block's moves
+// lead is the same for all its words, so the threads of a task first look that up together, one row of cells each.
 //
-// A kernel says how many values of x2 a row has (ROW_VALUES), what is kept of the options of a move (Best, better, beside),
-// and solves every `stride`-th word of a block's rows (solve_words).
+// A kernel says how many values of x2 a row has (ROW_VALUES) and how many words a thread takes at once (WORDS, Cells), what
+// is kept of the options of a move (Best, better, beside), and solves its share of a block's words (solve_words).
 
 // Heaps less three: how many coordinates a block has.
 override AXES: u32 = 2u;
-// Threads a task: 8, or more where moves lead to so many rows that fewer tasks share the workgroup's memory.
-override LANES: u32 = 8u;
+// Threads a task: as many as solve 8 words, or more where moves lead to so many rows that fewer tasks share the
+// workgroup's memory.
+override TEAM: u32 = 4u;
 
 // The rows that a block's moves lead to: first those of its own slab, then those of the slab below. Either list is sorted by
 // how many stones a move takes from x1, x2 and the lane; here is where those with 1, 2 and 3 start and where all end. As
@@ -76,14 +77,14 @@ struct Step {
 @group(0) @binding(1) var<uniform> step: Step;
 // AXES 16-bit coordinates a block, two to a word, the first in the low half.
 @group(0) @binding(2) var<storage, read> coordinates: array<u32>;
-// Where each block's first row starts in slot 0, in groups of 8 words, as if there were one slot only.
+// Words from the start of each block's slab to the block's first row.
 @group(0) @binding(3) var<storage, read> bases: array<u32>;
 @group(0) @binding(4) var<storage, read> active_blocks: array<u32>;
 // For each of the ROWS rows which coordinates lose a stone (bits 0 to 15, bit i for coordinate i) and the number of touched
 // heaps (bits 16 on). Then 0: the block's own row, to be written.
 @group(0) @binding(5) var<storage, read> moves: array<u32>;
-// For each axis and coordinate x, by how much the rank falls from x to x - 1; then for each slab where it starts and
-// how long its rows are, in groups of 8 words.
+// For each axis but the last and each coordinate x, by how much the rank falls from x to x - 1. Then for each slab where it
+// starts, mod 2^32, the words from one slot to the next, and those from one row to the next.
 @group(0) @binding(6) var<storage, read> ranks: array<u32>;
 // The slabs that the dispatch's blocks are in, and the slabs one below each of them. Often the same memory.
 @group(0) @binding(7) var<storage, read_write> own: array<u32>;
@@ -91,8 +92,8 @@ struct Step {
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 
 // For each task and row, where it is, and the mask of what is read there.
-var<workgroup> places: array<u32, STRIDE * (THREADS / LANES)>;
-var<workgroup> masks: array<u32, STRIDE * (THREADS / LANES)>;
+var<workgroup> places: array<u32, STRIDE * (THREADS / TEAM)>;
+var<workgroup> masks: array<u32, STRIDE * (THREADS / TEAM)>;
 var<workgroup> tally: atomic<u32>;
 
 fn coordinate(block: u32, axis: u32) -> u32 {
@@ -105,12 +106,16 @@ fn last_axis() -> u32 {
     return max(AXES, 1u) - 1u;
 }
 
-fn slab_start(slab: u32) -> u32 {
-    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab];
+// How a slab lies in the bound ring: where it starts, and the words from one slot and from one row to the next.
+struct Slab {
+    start: u32,
+    slot: u32,
+    pitch: u32,
 }
 
-fn row_pitch(slab: u32) -> u32 {
-    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab + 1u] * 8u;
+fn slab_of(x3: u32) -> Slab {
+    let at = last_axis() * (u32(region.cap) + 1u) + 3u * x3;
+    return Slab(ranks[at], ranks[at + 1u], ranks[at + 2u]);
 }
 
 // What the words of a block have in common.
@@ -128,10 +133,11 @@ struct Task {
 fn task_of(block: u32, number: u32) -> Task {
     if AXES == 0u {
         // Each row is a slab of its own, of all slots.
-        return Task(block, number * STRIDE, row_pitch(0u) * region.slots, 0u, u32(step.first_row));
+        return Task(block, number * STRIDE, slab_of(0u).pitch * region.slots, 0u, u32(step.first_row));
     }
     let x3 = coordinate(block, 0u);
-    return Task(block, number * STRIDE, row_pitch(x3), row_pitch(max(x3, 1u) - 1u), x3 / ROW_VALUES);
+    let below = slab_of(max(x3, 1u) - 1u);
+    return Task(block, number * STRIDE, slab_of(x3).pitch, below.pitch, x3 / ROW_VALUES);
 }
 
 // A row of cells that moves from a block lead to: the word of lane 0 in the bound window, for the task's first row, and a
@@ -142,38 +148,41 @@ struct Row {
 }
 
 fn find_row(block: u32, number: u32) -> Row {
-    let touch = moves[number] >> 16u;
+    let packed_move = moves[number];
+    let touch = packed_move >> 16u;
     let source = step.sources[touch / 4u][touch % 4u];
     let slot = source & ~FORBIDDEN;
     var legal = source < FORBIDDEN;
     if AXES == 0u {
-        let pitch = row_pitch(0u);
-        let row = (8u + u32(step.first_row) * pitch) * region.slots + slot * pitch;
+        let slab = slab_of(0u);
+        let row = slab.start + u32(step.first_row) * slab.pitch * region.slots + slot * slab.pitch;
         return Row(row - step.own_origin, select(0u, 0xffffffffu, legal));
     }
-    // The neighbour whose coordinates on these axes are one less. Unsorted or negative, it is no block.
+    // The neighbour, one less on each of the move's axes. It is no block where it is unsorted or negative.
     var rank = block;
+    var most = u32(region.cap);
     for (var axis = 0u; axis < AXES; axis++) {
         let x = coordinate(block, axis);
-        if ((moves[number] >> axis) & 1u) == 1u {
-            let next_stays = axis + 1u < AXES && ((moves[number] >> (axis + 1u)) & 1u) == 0u;
-            legal &= x > 0u && !(next_stays && coordinate(block, axis + 1u) == x);
-            rank -= ranks[axis * (u32(region.cap) + 1u) + x];
+        let falls = (packed_move >> axis) & 1u;
+        // A heap of none wraps to more than any.
+        legal &= x - falls <= most;
+        most = x - falls;
+        var fall = 1u;
+        if axis + 1u < AXES {
+            fall = ranks[axis * (u32(region.cap) + 1u) + x];
         }
+        rank -= falls * fall;
     }
     let x3 = coordinate(block, 0u);
-    let below = (moves[number] & 1u) == 1u;
-    let slab = x3 - u32(below && x3 > 0u);
-    let start = slab_start(slab);
-    var base = start;
+    let below = (packed_move & 1u) == 1u;
+    let slab_x3 = x3 - select(0u, 1u, below && x3 > 0u);
+    let slab = slab_of(slab_x3);
+    var row = slab.start + slot * slab.slot + (x3 / ROW_VALUES - slab_x3 / ROW_VALUES) * slab.pitch;
+    row -= select(step.own_origin, step.lower_origin, below);
     if legal {
-        base = bases[rank - step.block_origin];
+        row += bases[rank - step.block_origin];
     }
-    // A slab of all slots starts at `slots` times its start in one slot.
-    let groups = base + (region.slots - 1u) * start + slot * (slab_start(slab + 1u) - start);
-    let first = (x3 / ROW_VALUES - slab / ROW_VALUES) * row_pitch(slab);
-    let origin = select(step.own_origin, step.lower_origin, below);
-    return Row(groups * 8u + first - origin, select(0u, 0xffffffffu, legal));
+    return Row(row, select(0u, 0xffffffffu, legal));
 }
 
 fn row_of(task: Task, number: u32) -> Row {
@@ -190,8 +199,8 @@ struct Options {
     shifted: Best,
 }
 
-// The options with a row's: its cells at a word, and those at the word before, whose lanes are less.
-fn joined(options: Options, number: u32, here: u32, before: u32) -> Options {
+// The options with a row's: its cells at a thread's words, and those at the words one before, whose lanes are less.
+fn joined(options: Options, number: u32, here: Cells, before: Cells) -> Options {
     var taken = u32(number >= OWN_1) + u32(number >= OWN_2) + u32(number >= OWN_3);
     if number >= OWN_END {
         taken = u32(number >= LOWER_1) + u32(number >= LOWER_2) + u32(number >= LOWER_3);
@@ -218,7 +227,7 @@ fn own_options(task: Task, at: u32) -> Options {
     for (var i = 0u; i < OWN_END; i++) {
         let row = row_of(task, i);
         let word = row.place + at;
-        options = joined(options, i, own[word] & row.mask, own[word - 1u] & row.mask);
+        options = joined(options, i, own_cells(word) & Cells(row.mask), own_cells(word - 1u) & Cells(row.mask));
     }
     return options;
 }
@@ -229,7 +238,7 @@ fn with_lower(found: Options, task: Task, first: u32, end: u32, at: u32) -> Opti
     for (var i = first; i < end; i++) {
         let row = row_of(task, i);
         let word = row.place + at;
-        options = joined(options, i, lower[word] & row.mask, lower[word - 1u] & row.mask);
+        options = joined(options, i, lower_cells(word) & Cells(row.mask), lower_cells(word - 1u) & Cells(row.mask));
     }
     return options;
 }
@@ -267,6 +276,11 @@ fn options_below(task: Task, row: u32, x3: u32, place: Place) -> Options {
     return with_lower(options, task, OWN_END, ROWS, place.lower - task.lower_pitch);
 }
 
+// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
+fn at_least(bit: i32) -> u32 {
+    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
+}
+
 // The positions of a block in the stratum.
 struct Window {
     // Stones left for x1, x2 and the lane; negative for no positions.
@@ -276,26 +290,22 @@ struct Window {
     last_lane: i32,
     // The block's x3, or 0.
     x3: u32,
-    // How many of the block's coordinates are not 0.
-    nonempty: u32,
 }
 
 fn window_of(block: u32) -> Window {
     var window: Window;
-    var sum = 0u;
+    window.rest = step.total;
     for (var axis = 0u; axis < AXES; axis++) {
-        let x = coordinate(block, axis);
-        sum += x;
-        window.nonempty += u32(x > 0u);
+        window.rest -= i32(coordinate(block, axis));
     }
     var bound = region.last_lane;
+    var highest = window.rest / 3;
     if AXES > 0u {
         window.x3 = coordinate(block, 0u);
         bound = i32(coordinate(block, last_axis()));
+        highest = window.rest - 2 * i32(window.x3);
     }
-    window.rest = step.total - i32(sum);
     window.first_lane = max(window.rest - region.cap - region.second_max, 0);
-    let highest = select(window.rest - 2 * i32(window.x3), window.rest / 3, AXES == 0u);
     window.last_lane = select(min(bound, highest), -1, window.rest < 0);
     return window;
 }
@@ -306,15 +316,15 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let number = local / LANES;
-    let thread = local % LANES;
-    let index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + number;
+    let number = local / TEAM;
+    let thread = local % TEAM;
+    let index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / TEAM) + number;
     let there = index < step.deal.active_count;
     var block = 0u;
     if there {
         block = active_blocks[step.deal.first_active + index];
         if STRIDE > ROWS {
-            for (var i = thread; i <= ROWS; i += LANES) {
+            for (var i = thread; i <= ROWS; i += TEAM) {
                 let row = find_row(block, i);
                 places[number * STRIDE + i] = row.place;
                 masks[number * STRIDE + i] = row.mask;
@@ -326,9 +336,9 @@ fn main(
     }
     workgroupBarrier();
     if there {
-        // Which of the words of each row is this thread's first, and how many words it is to the next.
-        let first = workgroup.z * LANES + thread;
-        let count = solve_words(task_of(block, number), window_of(block), first, step.deal.panels * LANES);
+        // Which of the words of each row are this thread's first, and how many words it is to the next.
+        let first = (workgroup.z * TEAM + thread) * WORDS;
+        let count = solve_words(task_of(block, number), window_of(block), first, step.deal.panels * TEAM * WORDS);
         if count > 0u {
             atomicAdd(&tally, count);
         }

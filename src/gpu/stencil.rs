@@ -10,7 +10,7 @@ use bytemuck::Zeroable;
 use super::Context;
 use super::cells::{Cells, Place, Span, Window, words_a_block};
 use super::params::{FORBIDDEN, StencilRegion, StencilStep};
-use super::strata::{Buffers, Dispatch, Kernel, Problem, THREADS};
+use super::strata::{Buffers, Dispatch, Kernel, Problem, THREADS, Team};
 use super::tables::{bind, bind_group_layout, pack_coordinates, part, table};
 use crate::error::Result;
 use crate::game::Ruleset;
@@ -27,6 +27,8 @@ pub trait Shader: Send + Sync {
     const SOURCE: &'static str;
     /// What its cells hold.
     const CELL: Cell;
+    /// Words that a thread solves at once.
+    const WORDS: u32;
 }
 
 /// A kernel for a take-one game.
@@ -38,7 +40,7 @@ pub struct StencilKernel<S> {
     /// One for each span of the cells.
     groups: Vec<wgpu::BindGroup>,
     /// Threads that work on one block.
-    lanes: u32,
+    team: u32,
     shader: PhantomData<S>,
 }
 
@@ -91,8 +93,8 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         let cells = Cells::new(context, layout, u64::from(stencil.depth()) + 1, problem.limits.bound_bytes)?;
         let rows = Rows::new(&stencil.terms);
         let tables = Tables::new(problem, &rows, &cells)?;
-        let (lanes, stride) = share_of_workgroup(context, rows.moves.len() as u32);
-        let constants = [("AXES", layout.axes() as u32), ("LANES", lanes), ("STRIDE", stride)];
+        let (team, stride) = share_of_workgroup(context, rows.moves.len() as u32, LANE_GROUP / S::WORDS);
+        let constants = [("AXES", layout.axes() as u32), ("TEAM", team), ("STRIDE", stride)];
         let overrides = constants.into_iter().chain(rows.bounds());
         let overrides = overrides.map(|(name, value)| (name, f64::from(value))).collect::<Vec<_>>();
         let bindings = bind_group_layout(context, S::NAME, 5, 3)?;
@@ -101,7 +103,7 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         let buffers = Buffers::new(context)?;
         let group = |span| tables.group(context, S::NAME, &bindings, &cells, span, &buffers);
         let groups = cells.spans.iter().map(group).collect::<Result<_>>()?;
-        Ok(Self { stencil, cells, pipeline, buffers, groups, lanes, shader: PhantomData })
+        Ok(Self { stencil, cells, pipeline, buffers, groups, team, shader: PhantomData })
     }
 
     fn pipeline(&self) -> &wgpu::ComputePipeline {
@@ -116,8 +118,8 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         &self.groups[number]
     }
 
-    fn lanes(&self) -> u32 {
-        self.lanes
+    fn team(&self) -> Team {
+        Team { threads: self.team, words: self.team * S::WORDS }
     }
 
     fn dispatches(
@@ -192,7 +194,7 @@ impl Tables {
                 bytemuck::cast_slice(&pack_coordinates(layout)),
                 storage,
             )?,
-            bases: table(context, "bases", bytemuck::cast_slice(layout.bases()), storage)?,
+            bases: table(context, "bases", bytemuck::cast_slice(&bases_in_slabs(layout)), storage)?,
             moves: table(context, "moves", bytemuck::cast_slice(&rows.moves), storage)?,
             ranks: table(context, "ranks", bytemuck::cast_slice(&rank_falls(layout, cells)), storage)?,
             words_a_block: words_a_block(layout),
@@ -265,25 +267,42 @@ impl Rows {
     }
 }
 
-/// How many threads work on one block of so many rows, and the entries that its rows have in the workgroup's memory.
-fn share_of_workgroup(context: &Context, rows: u32) -> (u32, u32) {
+/// How many threads work on one block whose moves lead to so many rows, `least` or more, and the entries that these rows
+/// have in the workgroup's memory.
+fn share_of_workgroup(context: &Context, rows: u32, least: u32) -> (u32, u32) {
     let stride = rows.next_multiple_of(4);
     // A place and a mask each; some words are used otherwise.
-    let bytes = |lanes: u32| 8 * stride * (THREADS / lanes) + 64;
+    let bytes = |team: u32| 8 * stride * (THREADS / team) + 64;
     let most = context.device.limits().max_compute_workgroup_storage_size;
-    let lanes = [8, 16, 32].into_iter().find(|&lanes| bytes(lanes) <= SHARED_BYTES).unwrap_or(THREADS);
-    if bytes(lanes) <= most { (lanes, stride) } else { (LANE_GROUP, 1) }
+    let teams = std::iter::successors(Some(least), |&team| (team < THREADS).then_some(2 * team));
+    match teams.into_iter().find(|&team| bytes(team) <= if team == THREADS { most } else { SHARED_BYTES }) {
+        Some(team) => (team, stride),
+        None => (least, 1),
+    }
 }
 
-/// By how much a block's rank falls when a coordinate does, for each axis and coordinate; then the starts of slabs and
-/// the lengths of their rows, in lane groups.
+/// By how much a block's rank falls when a coordinate does, for each axis but the last, where it is 1. Then for each slab
+/// where it starts in the ring, mod 2³², the words from one slot to the next, and those from one row to the next.
 fn rank_falls(layout: &Layout, cells: &Cells) -> Vec<u32> {
     let falls = |terms: &Vec<u32>| {
         std::iter::once(0).chain(terms.windows(2).map(|pair| pair[1] - pair[0])).collect::<Vec<_>>()
     };
-    let mut table: Vec<u32> = layout.rank_terms().iter().flat_map(falls).collect();
-    let starts = cells.starts.iter().map(|&start| (start / u64::from(LANE_GROUP)) as u32);
-    let pitches = layout.pitches().iter().copied().chain(std::iter::once(0));
-    table.extend(starts.zip(pitches).flat_map(|(start, pitch)| [start, pitch]));
+    let axes = &layout.rank_terms()[..layout.axes().saturating_sub(1)];
+    let mut table = axes.iter().flat_map(falls).collect::<Vec<_>>();
+    let pitches = layout.pitches().iter().map(|pitch| pitch * LANE_GROUP);
+    let slabs = cells.starts.windows(2).zip(pitches);
+    table.extend(slabs.flat_map(|(ends, pitch)| {
+        let start = (cells.slots * ends[0]) as u32;
+        [start, (ends[1] - ends[0]) as u32, pitch]
+    }));
     table
+}
+
+/// Words from the start of each block's slab to the block's first row.
+fn bases_in_slabs(layout: &Layout) -> Vec<u32> {
+    let of_slab = |slab| {
+        let bases = &layout.bases()[layout.slab_first_block(slab)..layout.slab_first_block(slab + 1)];
+        bases.iter().map(|base| (base - bases[0]) * LANE_GROUP)
+    };
+    (0..layout.slabs()).flat_map(of_slab).collect()
 }
