@@ -4,13 +4,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::backend::Backend;
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{Backend, Kept, Past};
 use crate::cpu;
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
 use crate::gpu;
 use crate::space::{
-    Cell, LineLayout, Region, Stratum, largest_cap_within, layout_bytes, remoteness_bound, remoteness_cell,
+    Canonical, Cell, LineLayout, Reader, Region, Stratum, largest_cap_within, layout_bytes, remoteness_bound,
+    remoteness_cell,
 };
 
 /// Regions with fewer positions are solved on the CPU unless a GPU is asked for: starting a GPU takes longer.
@@ -85,11 +88,20 @@ pub struct Progress {
     pub positions: u64,
 }
 
+/// What is known of the first strata of a region, such as what a store holds.
+pub trait Known {
+    /// How many strata are known, from total 0 on.
+    fn strata(&self) -> u32;
+
+    /// A known stratum in canonical order.
+    fn stratum(&self, total: u32) -> Canonical<'_>;
+}
+
 /// Called after each solved stratum; [`ControlFlow::Break`] stops the run.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'a;
 
-/// What a finished run found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a run has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Positions solved.
     pub positions: u64,
@@ -99,14 +111,30 @@ pub struct Summary {
     pub p_forbidden: u64,
     /// Strata solved.
     pub strata: u64,
-    /// Time from the first stratum to the last, observers included.
+    /// Time spent solving them, observers included.
+    #[serde(skip)]
     pub time: Duration,
+}
+
+impl Summary {
+    /// Adds a stratum.
+    fn add(&mut self, stratum: &Stratum<'_>) {
+        self.positions += stratum.positions;
+        self.p_positions += stratum.p_positions;
+        self.p_forbidden += if stratum.forbidden { stratum.p_positions } else { 0 };
+        self.strata += 1;
+    }
 }
 
 /// A ruleset and a region, loaded on a backend.
 pub struct Solver {
+    rules: Ruleset,
     region: Region,
-    backend: Box<dyn Backend + Send>,
+    kernel: Kernel,
+    cell: Cell,
+    backend: Box<dyn Backend + Send + Sync>,
+    /// What has been found so far.
+    summary: Summary,
     adapter: Option<String>,
     software: bool,
     threads: rayon::ThreadPool,
@@ -144,7 +172,8 @@ impl Solver {
             }
         };
         let threads = cpu::threads(options.threads())?;
-        Ok(Self { region: region.clone(), backend, adapter, software, threads })
+        let (rules, region, summary) = (rules.clone(), region.clone(), Summary::default());
+        Ok(Self { rules, region, kernel, cell, backend, summary, adapter, software, threads })
     }
 
     /// "cpu" or "gpu".
@@ -171,35 +200,124 @@ impl Solver {
         self.threads.current_num_threads()
     }
 
-    /// Solves the region and shows every stratum to every observer. `watch` is called after each stratum and can
-    /// stop the run.
+    /// Solves what is left of the region and shows every stratum of it to every observer. `watch` is called after each
+    /// stratum and can stop the run.
     ///
     /// # Errors
     /// [`Error::Interrupted`] when `watch` stopped the run, [`Error::Device`] when a GPU failed.
     pub fn run(&mut self, observers: &mut [&mut dyn Observer], watch: &mut Watch<'_>) -> Result<Summary> {
-        let mut summary = Summary::default();
-        let mut stopped = false;
+        self.go_on(observers, watch)?;
+        let (done, strata) = (self.summary.strata, u64::from(self.region.strata().end));
+        if done < strata {
+            return Err(Error::Interrupted { done, strata });
+        }
+        Ok(self.summary)
+    }
+
+    /// As [`run`](Self::run), but when `watch` stopped it returns what has been found so far, and can go on. That includes
+    /// a few more strata than `watch` has seen when it stopped the run.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when a GPU failed.
+    pub fn go_on(&mut self, observers: &mut [&mut dyn Observer], watch: &mut Watch<'_>) -> Result<Summary> {
         let start = Instant::now();
         let bits = !observers.is_empty();
+        let Self { summary, backend, threads, .. } = self;
         let mut visit = |stratum: &Stratum<'_>| {
-            summary.positions += stratum.positions;
-            summary.p_positions += stratum.p_positions;
-            summary.p_forbidden += if stratum.forbidden { stratum.p_positions } else { 0 };
-            summary.strata += 1;
+            summary.add(stratum);
             for observer in &mut *observers {
                 observer.observe(stratum);
             }
-            let flow = watch(&Progress { strata: summary.strata, positions: summary.positions });
-            stopped = flow.is_break();
-            flow
+            watch(&Progress { strata: summary.strata, positions: summary.positions })
         };
-        self.threads.install(|| self.backend.run(bits, &mut visit))?;
-        summary.time = start.elapsed();
-        let strata = u64::from(self.region.strata().end);
-        if stopped && summary.strata < strata {
-            return Err(Error::Interrupted { done: summary.strata, strata });
-        }
-        Ok(summary)
+        threads.install(|| backend.go_on(bits, &mut visit))?;
+        self.summary.time += start.elapsed();
+        Ok(self.summary)
+    }
+
+    /// What has been found so far.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
+    /// What the backend must know to go on from here, on this or another machine.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when a GPU failed.
+    pub fn past(&self) -> Result<Past> {
+        self.threads.install(|| self.backend.past())
+    }
+
+    /// Goes to where another solver for the same rules, region and quantity stood, which had found `summary`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when a GPU failed.
+    ///
+    /// # Panics
+    /// If the past is that of other rules or of another region.
+    pub fn resume(&mut self, past: &Past, summary: Summary) -> Result<()> {
+        self.threads.install(|| self.backend.resume(past))?;
+        self.summary = summary;
+        Ok(())
+    }
+
+    /// Takes the first strata as solved, shows each to every observer, and stands behind them. `watch` is called after
+    /// each one and can stop that.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when `watch` stopped it, [`Error::Device`] when a GPU failed.
+    pub fn learn(
+        &mut self,
+        known: &(dyn Known + Sync),
+        observers: &mut [&mut dyn Observer],
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let (rules, region, summary) = (&self.rules, &self.region, &mut self.summary);
+        let next = known.strata();
+        let kept = self.threads.install(|| {
+            if observers.is_empty() && !matches!(self.kernel, Kernel::Sieve) {
+                // Nobody wants to see them, and most are not needed.
+                for total in 0..next {
+                    let p_positions = known.stratum(total).p_positions();
+                    summary.positions += region.stratum_size(total);
+                    summary.p_positions += p_positions;
+                    summary.p_forbidden +=
+                        if rules.forbidden.contains(total.into()) { p_positions } else { 0 };
+                    summary.strata += 1;
+                }
+            } else {
+                let mut sieve = match self.kernel {
+                    Kernel::Sieve => Some(cpu::sieve::Sieve::new(rules, region)?),
+                    _ => None,
+                };
+                let mut reader = Reader::new(rules, region, self.cell)?;
+                for total in 0..next {
+                    let stratum = reader.read(total, known.stratum(total));
+                    summary.add(&stratum);
+                    if let Some(sieve) = &mut sieve {
+                        sieve.learn(&stratum);
+                    }
+                    for observer in &mut *observers {
+                        observer.observe(&stratum);
+                    }
+                    let progress = Progress { strata: summary.strata, positions: summary.positions };
+                    if watch(&progress).is_break() {
+                        let strata = u64::from(region.strata().end);
+                        return Err(Error::Interrupted { done: summary.strata, strata });
+                    }
+                }
+                if let Some(sieve) = sieve {
+                    return sieve.past().map(|past| past.kept);
+                }
+            }
+            let first = next.saturating_sub(rules.touch_most);
+            Ok(Kept::Strata((first..next).map(|total| known.stratum(total).to_owned()).collect()))
+        })?;
+        self.threads.install(|| self.backend.resume(&Past { next, kept }))?;
+        self.summary.time += start.elapsed();
+        Ok(())
     }
 }
 
@@ -254,7 +372,7 @@ impl Kernel {
         }
     }
 
-    fn on_cpu(self, cell: Cell, rules: &Ruleset, region: &Region) -> Result<Box<dyn Backend + Send>> {
+    fn on_cpu(self, cell: Cell, rules: &Ruleset, region: &Region) -> Result<Box<dyn Backend + Send + Sync>> {
         Ok(match (self, cell) {
             (Self::TakeOne, _) => Box::new(cpu::take_one::TakeOne::new(rules, region)?),
             (Self::Sieve, _) => Box::new(cpu::sieve::Sieve::new(rules, region)?),
@@ -269,7 +387,7 @@ impl Kernel {
         context: Arc<gpu::Context>,
         rules: &Ruleset,
         region: &Region,
-    ) -> Result<Box<dyn Backend + Send>> {
+    ) -> Result<Box<dyn Backend + Send + Sync>> {
         Ok(match (self, cell) {
             (Self::TakeOne, _) => Box::new(gpu::take_one::TakeOne::new(context, rules, region)?),
             (Self::Sieve, _) => Box::new(gpu::sieve::Sieve::new(context, rules, region)?),

@@ -117,6 +117,30 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(common::cases(200))]
+
+    #[test]
+    fn a_stopped_run_goes_on_as_if_it_had_not_been(
+        take_one in common::take_one_case(),
+        single in common::single_heap_case(),
+        stop in 0usize..40,
+        bits in any::<bool>(),
+    ) {
+        fn check(mut backends: [Box<dyn Backend>; 2], bits: bool, stop: usize) {
+            let [first, second] = &mut backends;
+            let expected = common::undisturbed(&mut **first, bits);
+            let resumed = common::stopped_and_resumed(&mut **first, &mut **second, bits, stop);
+            assert_eq!(resumed, [expected.clone(), expected]);
+        }
+        let (rules, region) = (&take_one.rules, &take_one.region);
+        check([(); 2].map(|()| Box::new(TakeOne::new(rules, region).unwrap()) as Box<dyn Backend>), bits, stop);
+        check([(); 2].map(|()| Box::new(Remoteness::<u16>::new(rules, region).unwrap()) as Box<dyn Backend>), bits, stop);
+        let (rules, region) = (&single.rules, &single.region);
+        check([(); 2].map(|()| Box::new(Sieve::new(rules, region).unwrap()) as Box<dyn Backend>), bits, stop);
+    }
+}
+
 /// Both widths of keys give the same digest and counts.
 fn eight_bits_agree_with_sixteen(rules: &Ruleset, region: &Region) {
     let last = u64::from(region.strata().end - 1);

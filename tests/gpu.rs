@@ -98,6 +98,43 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(common::cases(40))]
+
+    #[test]
+    fn a_run_stopped_on_one_backend_goes_on_on_the_other(
+        take_one in common::take_one_case(),
+        single in common::single_heap_case(),
+        limits in limits(),
+        stop in 0usize..40,
+        bits in any::<bool>(),
+    ) {
+        let check = |mut twin: Box<dyn Backend>, mut shader: Box<dyn Backend>| {
+            let expected = common::undisturbed(&mut *twin, bits);
+            let resumed = common::stopped_and_resumed(&mut *shader, &mut *twin, bits, stop);
+            assert_eq!(resumed, [expected.clone(), expected.clone()]);
+            let resumed = common::stopped_and_resumed(&mut *twin, &mut *shader, bits, stop);
+            assert_eq!(resumed, [expected.clone(), expected]);
+        };
+        if let Some(context) = device() {
+            let (rules, region) = (&take_one.rules, &take_one.region);
+            check(
+                Box::new(cpu::take_one::TakeOne::new(rules, region).unwrap()),
+                Box::new(TakeOne::with_limits(context.clone(), rules, region, limits).unwrap()),
+            );
+            check(
+                Box::new(cpu::remoteness::Remoteness::<u8>::new(rules, region).unwrap()),
+                Box::new(Remoteness::<u8>::with_limits(context.clone(), rules, region, limits).unwrap()),
+            );
+            let (rules, region) = (&single.rules, &single.region);
+            check(
+                Box::new(cpu::sieve::Sieve::new(rules, region).unwrap()),
+                Box::new(Sieve::with_limits(context, rules, region, limits).unwrap()),
+            );
+        }
+    }
+}
+
 /// The digest and the number of P-positions of a region.
 fn digest(kernel: &mut dyn Backend) -> (String, u64) {
     let mut digest = Digest::default();

@@ -40,9 +40,10 @@ struct MLength(Region);
 
 impl Observer for MLength {
     fn observe(&mut self, stratum: &Stratum<'_>) {
-        let values = stratum.canonical_remoteness().unwrap();
-        for (position, remoteness) in self.0.stratum(stratum.total).zip(values) {
+        let canonical = stratum.canonical();
+        for (position, index) in self.0.stratum(stratum.total).zip(0..) {
             let length = m_length(&BigPosition::from(&position));
+            let remoteness = canonical.view().remoteness(index).unwrap();
             assert_eq!(length, remoteness.into(), "{position}");
         }
     }

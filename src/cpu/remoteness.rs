@@ -23,7 +23,7 @@ use multiversion::multiversion;
 
 use super::Part;
 use super::stencil::{Kernel, Sources, Step, Strata};
-use crate::space::{Block, Cell, Cells, Key, Window};
+use crate::space::{Block, Cell, Cells, CellsMut, Key, Window};
 
 /// The CPU backend for remoteness of take-one games, in keys of type `K`: [`u8`] or [`u16`].
 pub type Remoteness<K> = Strata<Keys<K>>;
@@ -42,6 +42,10 @@ impl Kernel for Keys<u8> {
     fn view(cells: &[u8]) -> Cells<'_> {
         Cells::Remoteness8(cells)
     }
+
+    fn view_mut(cells: &mut [u8]) -> CellsMut<'_> {
+        CellsMut::Remoteness8(cells)
+    }
 }
 
 impl Kernel for Keys<u16> {
@@ -54,6 +58,10 @@ impl Kernel for Keys<u16> {
 
     fn view(cells: &[u16]) -> Cells<'_> {
         Cells::Remoteness16(cells)
+    }
+
+    fn view_mut(cells: &mut [u16]) -> CellsMut<'_> {
+        CellsMut::Remoteness16(cells)
     }
 }
 

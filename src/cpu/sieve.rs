@@ -22,7 +22,7 @@ mod words;
 
 use std::ops::Range;
 
-use crate::backend::{Backend, Visit};
+use crate::backend::{Backend, Kept, Past, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{Block, Layout, LineLayout, Region, Stratum, TABLES, Window};
@@ -40,6 +40,10 @@ pub struct Sieve {
     region: Region,
     layout: Layout,
     lines: LineLayout,
+    /// Empty before stratum 0.
+    tables: Tables,
+    /// The stratum to solve next.
+    next: u32,
     task_positions: u64,
 }
 
@@ -63,7 +67,8 @@ impl Sieve {
         let layout = Layout::new(region)?;
         let lines = LineLayout::new(&layout)?;
         let (rules, region) = (rules.clone(), region.clone());
-        Ok(Self { rules, region, layout, lines, task_positions: POSITIONS_PER_TASK })
+        let tables = Tables::default();
+        Ok(Self { rules, region, layout, lines, tables, next: 0, task_positions: POSITIONS_PER_TASK })
     }
 
     /// The same, splitting work over threads down to about this many positions.
@@ -72,32 +77,28 @@ impl Sieve {
         Self { task_positions, ..self }
     }
 
-    /// Solves all strata in order.
-    fn run_strata(&self, bits: bool, visit: &mut Visit<'_>) {
-        let mut tables: Tables = self.lines.words().map(|words| vec![0; words as usize]);
-        let slot_words = if bits { self.layout.words() as usize } else { 0 };
-        // One stratum is read by the observers while the next is being solved.
-        let (mut solving, mut reading) = (vec![0; slot_words], vec![0; slot_words]);
-        let mut solved: Option<(u32, u64)> = None;
-        let mut last_allowed = None;
-        for total in self.region.strata() {
-            let mut solve = || self.solve(total, last_allowed, &mut tables, &mut solving);
-            let mut observe =
-                || solved.is_some_and(|solved| visit(&self.stratum(solved, &reading)).is_break());
-            let (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
-            if stop {
-                return;
-            }
-            std::mem::swap(&mut solving, &mut reading);
-            solved = Some((total, count));
-            if !self.is_forbidden(total) {
-                last_allowed = Some(total);
-            }
+    /// Takes the tables out, all zero where nothing has been solved yet.
+    fn take_tables(&mut self) -> Tables {
+        if self.next == 0 {
+            return self.lines.words().map(|words| vec![0; words as usize]);
         }
-        if let Some(solved) = solved {
-            // Nothing is left to stop.
-            let _ = visit(&self.stratum(solved, &reading));
+        std::mem::take(&mut self.tables)
+    }
+
+    /// Takes the stratum it stands at as solved, from its verdicts.
+    pub fn learn(&mut self, stratum: &Stratum<'_>) {
+        debug_assert_eq!(stratum.total, self.next);
+        let mut tables = self.take_tables();
+        if !self.is_forbidden(stratum.total) {
+            let found = stratum.fold_rows(Vec::new, |found, row| {
+                let coordinates = row.coordinates.iter().map(|&x| u32::from(x)).collect::<Vec<_>>();
+                let (rank, lane) = (self.layout.block_rank(&coordinates), row.lane);
+                found.extend(row.p_seconds().map(|second| Found { rank, lane, second }));
+            });
+            self.mark(stratum.total, &found.concat(), &mut tables);
         }
+        self.tables = tables;
+        self.next = stratum.total + 1;
     }
 
     fn is_forbidden(&self, total: u32) -> bool {
@@ -134,8 +135,54 @@ impl Sieve {
 }
 
 impl Backend for Sieve {
-    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        self.run_strata(bits, visit);
+    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        let mut tables = self.take_tables();
+        let slot_words = if bits { self.layout.words() as usize } else { 0 };
+        // One stratum is read by the observers while the next is being solved.
+        let (mut solving, mut reading) = (vec![0; slot_words], vec![0; slot_words]);
+        let mut solved: Option<(u32, u64)> = None;
+        let mut last_allowed = (0..self.next).rev().find(|&total| !self.is_forbidden(total));
+        let mut stop = false;
+        while self.next < self.region.strata().end && !stop {
+            let total = self.next;
+            let mut solve = || self.solve(total, last_allowed, &mut tables, &mut solving);
+            let mut observe =
+                || solved.is_some_and(|solved| visit(&self.stratum(solved, &reading)).is_break());
+            let count;
+            (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
+            std::mem::swap(&mut solving, &mut reading);
+            solved = Some((total, count));
+            if !self.is_forbidden(total) {
+                last_allowed = Some(total);
+            }
+            self.next = total + 1;
+        }
+        self.tables = tables;
+        if let Some(solved) = solved {
+            // It stops after this one in any case.
+            let _ = visit(&self.stratum(solved, &reading));
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.tables = Tables::default();
+        self.next = 0;
+        Ok(())
+    }
+
+    fn past(&self) -> Result<Past> {
+        let tables = match self.next {
+            0 => self.lines.words().map(|words| vec![0; words as usize]),
+            _ => self.tables.clone(),
+        };
+        Ok(Past { next: self.next, kept: Kept::Lines(tables) })
+    }
+
+    fn resume(&mut self, past: &Past) -> Result<()> {
+        let Kept::Lines(tables) = &past.kept else { unreachable!("the sieve keeps lines") };
+        self.tables = tables.clone();
+        self.next = past.next;
         Ok(())
     }
 }

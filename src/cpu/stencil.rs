@@ -14,10 +14,10 @@ use std::ops::Range;
 use bytemuck::Pod;
 
 use super::tasks::{self, Part, WORDS_PER_TASK};
-use crate::backend::{Backend, Visit};
+use crate::backend::{Backend, Kept, Past, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
-use crate::space::{Block, Cell, Cells, Layout, Region, Shift, Stencil, Stratum};
+use crate::space::{Block, Cell, Cells, CellsMut, Layout, Region, Shift, Stencil, Stratum, fill};
 
 /// A kernel that solves blocks of a stratum from the rows of their neighbours.
 pub trait Kernel: Send + Sync {
@@ -37,6 +37,9 @@ pub trait Kernel: Send + Sync {
 
     /// A slot as observers read it.
     fn view(cells: &[Self::Cell]) -> Cells<'_>;
+
+    /// A slot, to be filled.
+    fn view_mut(cells: &mut [Self::Cell]) -> CellsMut<'_>;
 }
 
 /// A CPU backend that solves strata with a stencil kernel. It runs on the threads of the pool that it is called in.
@@ -49,6 +52,8 @@ pub struct Strata<K: Kernel> {
     ring: Vec<Vec<K::Cell>>,
     /// Whether the ring is as it was allocated: all zero.
     fresh: bool,
+    /// The stratum to solve next.
+    next: u32,
     task_words: u64,
 }
 
@@ -68,6 +73,7 @@ impl<K: Kernel> Strata<K> {
             stencil,
             ring,
             fresh: true,
+            next: 0,
             task_words: WORDS_PER_TASK,
         })
     }
@@ -121,28 +127,54 @@ impl<K: Kernel> Strata<K> {
 }
 
 impl<K: Kernel> Backend for Strata<K> {
-    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        if !std::mem::replace(&mut self.fresh, false) {
-            self.ring.iter_mut().for_each(|slot| slot.fill(K::Cell::default()));
-        }
+    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
         let mut solved: Option<(u32, u64)> = None;
-        for total in self.region.strata() {
+        let mut stop = false;
+        while self.next < self.region.strata().end && !stop {
+            let total = self.next;
+            self.fresh = false;
             // One stratum is read by the observers while the next is being solved.
             let mut slot = self.take_slot(total);
             let this = &*self;
             let mut solve = || this.solve(total, &mut slot);
             let mut observe =
                 || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
-            let (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
+            let count;
+            (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
             self.put_slot(total, slot);
-            if stop {
-                return Ok(());
-            }
+            self.next = total + 1;
             solved = Some((total, count));
         }
         if let Some((total, count)) = solved {
-            // Nothing is left to stop.
+            // It stops after this one in any case.
             let _ = visit(&self.stratum(total, count));
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.fresh, true) {
+            self.ring.iter_mut().for_each(|slot| slot.fill(K::Cell::default()));
+        }
+        self.next = 0;
+        Ok(())
+    }
+
+    fn past(&self) -> Result<Past> {
+        let first = self.next.saturating_sub(self.stencil.depth());
+        let strata = (first..self.next).map(|total| self.stratum(total, 0).canonical()).collect();
+        Ok(Past { next: self.next, kept: Kept::Strata(strata) })
+    }
+
+    fn resume(&mut self, past: &Past) -> Result<()> {
+        let Kept::Strata(strata) = &past.kept else { unreachable!("take-one kernels keep strata") };
+        self.restart()?;
+        self.fresh = false;
+        self.next = past.next;
+        for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
+            let mut slot = self.take_slot(total);
+            fill(&self.layout, total, stratum.view(), K::view_mut(&mut slot));
+            self.put_slot(total, slot);
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use super::lanes::{
     GROUP, Lanes, and, at_least, at_least_falling, at_least_rising, at_most_halves, lanes_between, or,
 };
 use super::stencil::{Kernel, Sources, Step, Strata};
-use crate::space::{Block, Cell, Cells, Window};
+use crate::space::{Block, Cell, Cells, CellsMut, Window};
 
 /// The CPU backend for verdicts of take-one games.
 pub type TakeOne = Strata<Verdicts>;
@@ -40,6 +40,10 @@ impl Kernel for Verdicts {
 
     fn view(cells: &[u32]) -> Cells<'_> {
         Cells::Verdicts(cells)
+    }
+
+    fn view_mut(cells: &mut [u32]) -> CellsMut<'_> {
+        CellsMut::Verdicts(cells)
     }
 }
 

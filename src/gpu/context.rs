@@ -26,6 +26,8 @@ const WELCOME: Features = Features::TIMESTAMP_QUERY
     .union(Features::IMMEDIATES)
     .union(Features::SUBGROUP);
 
+/// Words copied from or to the device at a time.
+const TRANSFER_WORDS: usize = 16 << 20;
 /// How long a mapping that is done may take to be reported.
 const MAPPING_TIME: Duration = Duration::from_secs(10);
 
@@ -241,6 +243,47 @@ impl Context {
         mapped.map_err(|error| self.failure(error.to_string()))?;
         let view = buffer.get_mapped_range(range).map_err(|error| self.failure(error.to_string()))?;
         Ok(Mapped { view, _unmap: Unmap(buffer.clone()) })
+    }
+
+    /// Copies words from a buffer with the usage `COPY_SRC`, from byte `offset` on, and waits for them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Device`] when they cannot be read.
+    pub fn download(&self, buffer: &wgpu::Buffer, offset: u64, words: &mut [u32]) -> Result<()> {
+        let mut offset = offset;
+        for words in words.chunks_mut(TRANSFER_WORDS) {
+            let bytes = 4 * words.len() as u64;
+            let staging = self.staging_buffer("download", bytes)?;
+            let submission = self.guarded(|| {
+                let mut encoder =
+                    self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes);
+                self.queue.submit([encoder.finish()])
+            })?;
+            self.wait(submission)?;
+            words.copy_from_slice(bytemuck::cast_slice(&self.read(&staging, 0..bytes)?));
+            offset += bytes;
+        }
+        Ok(())
+    }
+
+    /// Copies words to a buffer with the usage `COPY_DST`, from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Device`] when they cannot be written.
+    pub fn upload(&self, buffer: &wgpu::Buffer, offset: u64, words: &[u32]) -> Result<()> {
+        let mut offset = offset;
+        for words in words.chunks(TRANSFER_WORDS) {
+            let submission = self.guarded(|| {
+                self.queue.write_buffer(buffer, offset, bytemuck::cast_slice(words));
+                self.queue.submit([])
+            })?;
+            self.wait(submission)?;
+            offset += 4 * words.len() as u64;
+        }
+        Ok(())
     }
 
     fn poll(&self, how: wgpu::PollType) -> Result<()> {

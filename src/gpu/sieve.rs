@@ -50,9 +50,9 @@ impl Kernel for SieveKernel {
         let (region, index) = index(layout, &lines);
         let region = table(context, "region", bytemuck::bytes_of(&region), wgpu::BufferUsages::UNIFORM)?;
         let index = table(context, "index", bytemuck::cast_slice(&index), wgpu::BufferUsages::STORAGE)?;
-        let cleared = wgpu::BufferUsages::COPY_DST;
+        let copied = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let [rows, mirror, diagonals, planes] =
-            lines.words().map(|words| context.storage_buffer("lines", 4 * words, cleared));
+            lines.words().map(|words| context.storage_buffer("lines", 4 * words, copied));
         let lines = [rows?, mirror?, diagonals?, planes?];
         let slot = context.storage_buffer("stratum", 4 * layout.words(), wgpu::BufferUsages::COPY_SRC)?;
         let tables =
@@ -118,6 +118,10 @@ impl Kernel for SieveKernel {
 
     fn memory(&self) -> Vec<&wgpu::Buffer> {
         self.lines.iter().collect()
+    }
+
+    fn depth(&self) -> Option<u32> {
+        None
     }
 }
 

@@ -156,6 +156,10 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         self.cells.buffers().collect()
     }
 
+    fn depth(&self) -> Option<u32> {
+        Some(self.stencil.depth())
+    }
+
     fn slab_starts(&self) -> &[u64] {
         &self.cells.starts
     }

@@ -6,7 +6,7 @@
 //! the device solves the next.
 
 use std::collections::VecDeque;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,10 @@ use super::Context;
 use super::cells::Place;
 use super::params::Deal;
 use super::tables::part;
-use crate::backend::{Backend, Visit};
+use crate::backend::{Backend, Kept, Past, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
-use crate::space::{Cell, Cells, Layout, Region, Stratum};
+use crate::space::{CanonicalBuf, Cell, Cells, CellsMut, Layout, LineLayout, Region, Stratum, fill};
 
 /// Submits on their way at most.
 const FLIGHTS: usize = 2;
@@ -161,6 +161,10 @@ pub trait Kernel: Send + Sync + Sized {
     /// The buffers in which strata leave something for later ones; all zero before the first.
     fn memory(&self) -> Vec<&wgpu::Buffer>;
 
+    /// How many of the strata below a stratum is solved from; `None` where it is from the bits of lines, which are then
+    /// the [`memory`](Self::memory), table by table.
+    fn depth(&self) -> Option<u32>;
+
     /// Where each slab starts in a slot, in words, and where the last one ends.
     fn slab_starts(&self) -> &[u64];
 
@@ -195,6 +199,8 @@ pub struct Strata<K> {
     words_a_block: u64,
     /// Whether the kernel's memory is as it was allocated.
     fresh: bool,
+    /// The stratum to solve next.
+    next: u32,
 }
 
 impl<K: Kernel> Strata<K> {
@@ -222,7 +228,7 @@ impl<K: Kernel> Strata<K> {
         let problem = Problem { context, rules: rules.clone(), region: region.clone(), layout, limits };
         let kernel = K::load(&problem)?;
         let words_a_block = (problem.layout.words() / problem.layout.blocks() as u64).max(1);
-        Ok(Self { problem, kernel, words_a_block, fresh: true })
+        Ok(Self { problem, kernel, words_a_block, fresh: true, next: 0 })
     }
 
     /// Makes the kernel's memory as it was before the first run.
@@ -317,15 +323,57 @@ impl<K: Kernel> Strata<K> {
         }
         copies
     }
+
+    /// The slabs in which a stratum has positions.
+    fn slabs(&self, total: u32) -> Range<usize> {
+        let mut active = Vec::new();
+        self.problem.layout.active_blocks(total, &mut active);
+        self.kernel.dispatches(&self.problem, total, true, &active).1
+    }
+
+    /// Reads one of the last strata back into `host`, the words of a slot.
+    fn read_stratum(&self, total: u32, host: &mut [u32]) -> Result<()> {
+        let starts = self.kernel.slab_starts();
+        for slab in self.slabs(total) {
+            let place = self.kernel.place(total, slab);
+            let words = starts[slab] as usize..starts[slab + 1] as usize;
+            self.problem.context.download(place.buffer, place.offset, &mut host[words])?;
+        }
+        Ok(())
+    }
+
+    /// Writes a stratum from `host`, the words of a slot, to the device.
+    fn write_stratum(&self, total: u32, host: &[u32]) -> Result<()> {
+        let starts = self.kernel.slab_starts();
+        for slab in self.slabs(total) {
+            let place = self.kernel.place(total, slab);
+            let words = starts[slab] as usize..starts[slab + 1] as usize;
+            self.problem.context.upload(place.buffer, place.offset, &host[words])?;
+        }
+        Ok(())
+    }
+
+    /// The last strata solved, as many as the next ones are solved from.
+    fn last_strata(&self, depth: u32) -> Result<Vec<CanonicalBuf>> {
+        let Problem { layout, region, .. } = &self.problem;
+        let mut host = vec![0; layout.words() as usize];
+        let mut strata = Vec::new();
+        for total in self.next.saturating_sub(depth)..self.next {
+            self.read_stratum(total, &mut host)?;
+            let counts = [region.stratum_size(total), 0];
+            let cells = Cells::from_words(K::CELL, &host);
+            strata.push(Stratum::new(layout, cells, total, false, counts).canonical());
+        }
+        Ok(strata)
+    }
 }
 
 impl<K: Kernel> Backend for Strata<K> {
-    fn run(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        if !std::mem::replace(&mut self.fresh, false) {
-            self.clear()?;
-        }
+    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
         let staging = self.staging(bits)?;
         let words = if bits { self.problem.layout.words() as usize } else { 0 };
+        self.fresh = false;
+        let first = self.next;
         let mut run = Run {
             driver: self,
             staging,
@@ -336,15 +384,64 @@ impl<K: Kernel> Backend for Strata<K> {
             since: Instant::now(),
             unfinished: 0,
             host: vec![0; words],
+            stopped: false,
             visit,
         };
         let mut active = Vec::new();
-        for total in self.problem.region.strata() {
-            if run.stratum(total, bits, &mut active)?.is_break() {
-                return Ok(());
+        let mut next = first;
+        while next < run.driver.problem.region.strata().end && !run.stopped {
+            run.stratum(next, bits, &mut active)?;
+            next += 1;
+        }
+        run.finish()?;
+        self.next = next;
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        if !self.fresh {
+            self.clear()?;
+        }
+        self.fresh = true;
+        self.next = 0;
+        Ok(())
+    }
+
+    fn past(&self) -> Result<Past> {
+        let kept = match self.kernel.depth() {
+            Some(depth) => Kept::Strata(self.last_strata(depth)?),
+            None => {
+                let words = LineLayout::new(&self.problem.layout)?.words();
+                let mut tables = words.map(|words| vec![0; words as usize]);
+                for (buffer, table) in self.kernel.memory().into_iter().zip(&mut tables) {
+                    self.problem.context.download(buffer, 0, table)?;
+                }
+                Kept::Lines(tables)
+            }
+        };
+        Ok(Past { next: self.next, kept })
+    }
+
+    fn resume(&mut self, past: &Past) -> Result<()> {
+        self.restart()?;
+        self.fresh = false;
+        self.next = past.next;
+        match &past.kept {
+            Kept::Strata(strata) => {
+                let layout = &self.problem.layout;
+                let mut host = vec![0; layout.words() as usize];
+                for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
+                    host.fill(0);
+                    fill(layout, total, stratum.view(), CellsMut::from_words(K::CELL, &mut host));
+                    self.write_stratum(total, &host)?;
+                }
+            }
+            Kept::Lines(tables) => {
+                for (buffer, table) in self.kernel.memory().into_iter().zip(tables) {
+                    self.problem.context.upload(buffer, 0, table)?;
+                }
             }
         }
-        let _ = run.finish()?;
         Ok(())
     }
 }
@@ -403,12 +500,14 @@ struct Run<'a, 'v, K> {
     unfinished: u64,
     /// The stratum that observers read.
     host: Vec<u32>,
+    /// Whether the visitor wants no more strata than are on their way.
+    stopped: bool,
     visit: &'a mut Visit<'v>,
 }
 
 impl<K: Kernel> Run<'_, '_, K> {
     /// Queues one stratum; shows observers those that have landed meanwhile.
-    fn stratum(&mut self, total: u32, bits: bool, active: &mut Vec<u32>) -> Result<ControlFlow<()>> {
+    fn stratum(&mut self, total: u32, bits: bool, active: &mut Vec<u32>) -> Result<()> {
         let (problem, kernel) = (&self.driver.problem, &self.driver.kernel);
         active.clear();
         problem.layout.active_blocks(total, active);
@@ -418,8 +517,8 @@ impl<K: Kernel> Run<'_, '_, K> {
             while !left.is_empty() {
                 let most = (self.budget / self.driver.words_a_block).clamp(1, BATCH_BLOCKS as u64) as usize;
                 let piece = left.start..left.end.min(left.start + most);
-                if self.batch_is_full(piece.len()) && self.fly(None)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
+                if self.batch_is_full(piece.len()) {
+                    self.fly(None)?;
                 }
                 left.start = piece.end;
                 self.add(&dispatch, total, &active[piece]);
@@ -427,18 +526,16 @@ impl<K: Kernel> Run<'_, '_, K> {
         }
         if !bits {
             self.batch.finished.push(total);
-            return Ok(ControlFlow::Continue(()));
+            return Ok(());
         }
         let copies = self.driver.copies(slabs, total);
         for (index, copy) in copies.iter().enumerate() {
             if index + 1 == copies.len() {
                 self.batch.finished.push(total);
             }
-            if self.fly(Some(copy))?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.fly(Some(copy))?;
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     fn batch_is_full(&self, blocks: usize) -> bool {
@@ -468,8 +565,10 @@ impl<K: Kernel> Run<'_, '_, K> {
     }
 
     /// Submits the batch, once there is room for another flight.
-    fn fly(&mut self, copy: Option<&Copy>) -> Result<ControlFlow<()>> {
-        let landed = if self.flights.len() == FLIGHTS { self.land()? } else { ControlFlow::Continue(()) };
+    fn fly(&mut self, copy: Option<&Copy>) -> Result<()> {
+        if self.flights.len() == FLIGHTS {
+            self.land()?;
+        }
         if self.flights.is_empty() {
             self.since = Instant::now();
         }
@@ -478,12 +577,12 @@ impl<K: Kernel> Run<'_, '_, K> {
         let (submission, words) = self.driver.submit(&batch, copy, &self.staging[staging])?;
         self.next_staging = (staging + 1) % FLIGHTS;
         self.flights.push_back(Flight { submission, batch, staging, words });
-        Ok(landed)
+        Ok(())
     }
 
     /// Waits for the oldest flight, adds its counts up, and shows its finished strata to the observers.
-    fn land(&mut self) -> Result<ControlFlow<()>> {
-        let Some(flight) = self.flights.pop_front() else { return Ok(ControlFlow::Continue(())) };
+    fn land(&mut self) -> Result<()> {
+        let Some(flight) = self.flights.pop_front() else { return Ok(()) };
         self.driver.problem.context.wait(flight.submission)?;
         self.budget = self.next_budget(flight.batch.words);
         let (context, staging) = (&self.driver.problem.context, &self.staging[flight.staging]);
@@ -508,12 +607,10 @@ impl<K: Kernel> Run<'_, '_, K> {
                 forbidden,
                 counts,
             );
-            if (self.visit)(&stratum).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.stopped |= (self.visit)(&stratum).is_break();
         }
         self.unfinished += counted.map(|(_, &count)| u64::from(count)).sum::<u64>();
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     /// What a submit should work on to take [`SUBMIT_TIME`], from how long the last one took: no more than twice as
@@ -526,16 +623,14 @@ impl<K: Kernel> Run<'_, '_, K> {
         (fitting as u64).clamp(least.max(1), most).min(self.driver.problem.limits.submit_words)
     }
 
-    /// Lands everything that is on its way.
-    fn finish(&mut self) -> Result<ControlFlow<()>> {
-        if !self.batch.finished.is_empty() && self.fly(None)?.is_break() {
-            return Ok(ControlFlow::Break(()));
+    /// Submits what is gathered, and lands everything that is on its way.
+    fn finish(&mut self) -> Result<()> {
+        if !self.batch.finished.is_empty() {
+            self.fly(None)?;
         }
         while !self.flights.is_empty() {
-            if self.land()?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.land()?;
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 }

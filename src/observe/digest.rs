@@ -3,7 +3,10 @@
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::solver::Observer;
-use crate::space::Stratum;
+use crate::space::{Canonical, Stratum};
+
+/// Numbers widened at a time.
+const WIDENED: usize = 4096;
 
 /// Digests strata in canonical order.
 ///
@@ -23,17 +26,40 @@ impl Digest {
     }
 }
 
+impl Digest {
+    /// Adds the next stratum, of this digest.
+    pub fn add(&mut self, digest: u64) {
+        self.strata.update(&digest.to_le_bytes());
+    }
+}
+
+/// The digest of one stratum.
+#[must_use]
+pub fn stratum_digest(canonical: Canonical<'_>) -> u64 {
+    match canonical {
+        Canonical::Verdicts(bytes) => xxh3_64(bytes),
+        Canonical::Remoteness8(values) => wide_digest(values),
+        Canonical::Remoteness16(values) if cfg!(target_endian = "little") => {
+            xxh3_64(bytemuck::cast_slice(values))
+        }
+        Canonical::Remoteness16(values) => wide_digest(values),
+    }
+}
+
+/// The digest of numbers as two bytes each, little-endian.
+fn wide_digest<T: Copy + Into<u16>>(values: &[T]) -> u64 {
+    let mut digest = Xxh3Default::new();
+    let mut wide = Vec::with_capacity(2 * WIDENED);
+    for values in values.chunks(WIDENED) {
+        wide.clear();
+        wide.extend(values.iter().flat_map(|&value| value.into().to_le_bytes()));
+        digest.update(&wide);
+    }
+    digest.digest()
+}
+
 impl Observer for Digest {
     fn observe(&mut self, stratum: &Stratum<'_>) {
-        let digest = match stratum.canonical_remoteness() {
-            Some(mut values) => {
-                for value in &mut values {
-                    *value = value.to_le();
-                }
-                xxh3_64(bytemuck::cast_slice(&values))
-            }
-            None => xxh3_64(&stratum.canonical_bitmap()),
-        };
-        self.strata.update(&digest.to_le_bytes());
+        self.add(stratum_digest(stratum.canonical().view()));
     }
 }

@@ -10,7 +10,7 @@ mod m_moves;
 mod subspace;
 
 pub use census::{Census, WordCount};
-pub use digest::Digest;
+pub use digest::{Digest, stratum_digest};
 pub use distribution::{Distribution, Longest};
 pub use exceptions::{Exception, Exceptions, Shorter};
 pub use lookup::Lookup;

@@ -174,6 +174,29 @@ impl<'a> Cells<'a> {
     }
 }
 
+/// All cells of one stratum, to be written.
+#[derive(Debug)]
+pub enum CellsMut<'a> {
+    /// Verdicts.
+    Verdicts(&'a mut [u32]),
+    /// Remoteness in 8 bits.
+    Remoteness8(&'a mut [u8]),
+    /// Remoteness in 16 bits.
+    Remoteness16(&'a mut [u16]),
+}
+
+impl<'a> CellsMut<'a> {
+    /// The cells in 32-bit words, as [`Cells::from_words`].
+    #[must_use]
+    pub fn from_words(cell: Cell, words: &'a mut [u32]) -> Self {
+        match cell {
+            Cell::Verdicts => Self::Verdicts(words),
+            Cell::Remoteness8 => Self::Remoteness8(bytemuck::cast_slice_mut(words)),
+            Cell::Remoteness16 => Self::Remoteness16(bytemuck::cast_slice_mut(words)),
+        }
+    }
+}
+
 impl<'a> From<&'a [u32]> for Cells<'a> {
     fn from(words: &'a [u32]) -> Self {
         Self::Verdicts(words)

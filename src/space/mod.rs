@@ -1,9 +1,10 @@
 //! The space of positions: regions, exact counting, canonical order, and the layout the kernels work in.
 //!
 //! Positions with the same total form a **stratum**. A stratum has two orders here: the canonical order of files
-//! and lists ([`Region::rank`]), and the dense layout of the kernels ([`Layout`]), between which [`Stratum`]
-//! converts.
+//! and lists ([`Region::rank`]), and the dense layout of the kernels ([`Layout`]), between which
+//! [`Stratum::canonical`] and [`fill`] convert.
 
+mod canonical;
 mod cell;
 mod count;
 mod layout;
@@ -14,7 +15,8 @@ mod region;
 mod stencil;
 mod stratum;
 
-pub use cell::{Cell, Cells, Key};
+pub use canonical::{Canonical, CanonicalBuf, Reader, fill};
+pub use cell::{Cell, Cells, CellsMut, Key};
 pub use count::count_tuples;
 pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
 pub use length::{remoteness_bound, remoteness_cell};

@@ -179,6 +179,11 @@ impl<'a> Stratum<'a> {
         self.layout.cell()
     }
 
+    /// Its cells, in the order of the layout.
+    pub(super) fn cells(&self) -> Cells<'a> {
+        self.cells
+    }
+
     /// The layout that its cells lie in.
     #[must_use]
     pub fn layout(&self) -> &'a Layout {
@@ -317,107 +322,5 @@ impl<'a> Stratum<'a> {
             Cells::Remoteness8(keys) => Some(keys[cell].remoteness()),
             Cells::Remoteness16(keys) => Some(keys[cell].remoteness()),
         }
-    }
-
-    /// The verdicts in canonical order: ⌈positions/8⌉ bytes, bit `i` of the stratum at byte i/8, least significant
-    /// bit first, 1 = P.
-    #[must_use]
-    pub fn canonical_bitmap(&self) -> Vec<u8> {
-        let mut bits = BitString::with_capacity(self.positions);
-        self.for_each_row(&mut |row| {
-            for word in row.word_range() {
-                let start = row.first.max(word * 32);
-                let count = (row.last + 1).min(word * 32 + 32) - start;
-                bits.append(row.word(word) >> (start % 32), count);
-            }
-        });
-        debug_assert_eq!(bits.length, self.positions);
-        bits.bytes
-    }
-
-    /// The remoteness of every position in canonical order. `None` where the stratum holds verdicts only.
-    #[must_use]
-    pub fn canonical_remoteness(&self) -> Option<Vec<u16>> {
-        if self.cell() == Cell::Verdicts {
-            return None;
-        }
-        let mut values = Vec::with_capacity(self.positions as usize);
-        self.for_each_row(&mut |row| {
-            values
-                .extend((row.first..=row.last).filter_map(|second| row.remoteness(second)).map(|r| r as u16));
-        });
-        debug_assert_eq!(values.len() as u64, self.positions);
-        Some(values)
-    }
-
-    /// Visits every row in canonical order.
-    fn for_each_row(&self, visit: &mut impl FnMut(&Row<'_>)) {
-        let heap_cap = self.layout.max() as i32;
-        let last_lane = if self.layout.heaps() >= 3 { heap_cap } else { 0 };
-        for lane in 0..=last_lane {
-            self.for_each_row_of(self.layout.axes(), 0, lane, lane, lane, visit);
-        }
-    }
-
-    /// Visits all rows with this lane and these smallest coordinates. `axis` coordinates are still to be chosen, the
-    /// smallest of them at least `least`; `rank` and `sum` (lane included) are those of the chosen.
-    fn for_each_row_of(
-        &self,
-        axis: usize,
-        rank: u32,
-        sum: i32,
-        least: i32,
-        lane: i32,
-        visit: &mut impl FnMut(&Row<'_>),
-    ) {
-        let total = self.total as i32;
-        // All larger heaps are at least `least`, and at most the cap.
-        if sum + (axis as i32 + 2) * least > total && self.layout.heaps() >= 3 {
-            return;
-        }
-        if axis == 0 {
-            let window = self.layout.window(self.layout.block(rank).coordinates, self.total, 0);
-            if (window.first_lane..=window.last_lane).contains(&lane) {
-                visit(&self.row(rank, &window, lane));
-            }
-            return;
-        }
-        let cap = self.layout.max() as i32;
-        if sum + (axis as i32 + 2) * cap < total {
-            return;
-        }
-        for x in least..=cap.min(total - sum) {
-            let rank = rank + self.layout.rank_terms()[axis - 1][x as usize];
-            self.for_each_row_of(axis - 1, rank, sum + x, x, lane, visit);
-        }
-    }
-}
-
-/// Bits appended one run after another, least significant bit of a byte first.
-struct BitString {
-    bytes: Vec<u8>,
-    length: u64,
-}
-
-impl BitString {
-    fn with_capacity(bits: u64) -> Self {
-        Self { bytes: Vec::with_capacity(bits.div_ceil(8) as usize + 8), length: 0 }
-    }
-
-    /// Appends the `count` (at most 32) low bits of `run`; its higher bits must be zero.
-    fn append(&mut self, run: u32, count: u32) {
-        let offset = self.length % 8;
-        let shifted = u64::from(run) << offset;
-        let bytes = shifted.to_le_bytes();
-        let used = (offset as usize + count as usize).div_ceil(8);
-        let mut fresh = &bytes[..used];
-        if offset > 0
-            && let (Some(last), [first, rest @ ..]) = (self.bytes.last_mut(), fresh)
-        {
-            *last |= first;
-            fresh = rest;
-        }
-        self.bytes.extend_from_slice(fresh);
-        self.length += u64::from(count);
     }
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
 use nimstrata::oracle;
-use nimstrata::space::{Region, Stratum};
+use nimstrata::space::{Canonical, CanonicalBuf, Region, Stratum};
 use proptest::prelude::*;
 
 /// So many random cases, without a file of failures: what fails is worth a test of its own.
@@ -122,10 +122,27 @@ pub fn oracle_bitmaps(case: &Case) -> Vec<Vec<u8>> {
 
 /// The canonical bitmap of a solved stratum, checked against its counts.
 pub fn canonical(stratum: &Stratum<'_>) -> Vec<u8> {
-    let bitmap = stratum.canonical_bitmap();
+    let canonical = stratum.canonical();
+    let bitmap = match canonical.view() {
+        Canonical::Verdicts(bitmap) => bitmap.to_vec(),
+        remoteness => bitmap_of((0..stratum.positions).map(|index| remoteness.is_p(index))),
+    };
     let ones: u64 = bitmap.iter().map(|byte| u64::from(byte.count_ones())).sum();
+    assert_eq!(ones, canonical.view().p_positions());
     assert_eq!(ones, stratum.p_positions, "the count of stratum {}", stratum.total);
     assert_eq!(bitmap.len() as u64, stratum.positions.div_ceil(8));
+    bitmap
+}
+
+/// Bits, least significant of a byte first.
+fn bitmap_of(bits: impl Iterator<Item = bool>) -> Vec<u8> {
+    let mut bitmap = Vec::new();
+    for (index, bit) in bits.enumerate() {
+        if index % 8 == 0 {
+            bitmap.push(0);
+        }
+        bitmap[index / 8] |= u8::from(bit) << (index % 8);
+    }
     bitmap
 }
 
@@ -141,15 +158,59 @@ pub fn solve_remoteness(backend: &mut dyn Backend) -> Vec<Vec<u16>> {
     let mut solved = Vec::new();
     backend
         .run(true, &mut |stratum| {
-            let values = stratum.canonical_remoteness().expect("the backend solves remoteness");
-            let mut bitmap = vec![0u8; values.len().div_ceil(8)];
-            for (index, value) in values.iter().enumerate() {
-                bitmap[index / 8] |= u8::from(value % 2 == 0) << (index % 8);
-            }
+            let solved_now = stratum.canonical();
+            let value = |index| solved_now.view().remoteness(index).expect("the backend solves remoteness");
+            let values = (0..stratum.positions).map(|index| value(index) as u16).collect::<Vec<_>>();
+            let bitmap = bitmap_of(values.iter().map(|value| value % 2 == 0));
             assert_eq!(canonical(stratum), bitmap, "the verdicts of stratum {}", stratum.total);
             solved.push(values);
             ControlFlow::Continue(())
         })
         .unwrap();
     solved
+}
+
+/// Stops one backend after about `stop` strata, lets another one for the same region go on from there, and then the first
+/// one. Returns what they solved with the first part: twice the same, if all is well.
+pub fn stopped_and_resumed<'a>(
+    first: &'a mut dyn Backend,
+    second: &'a mut dyn Backend,
+    bits: bool,
+    stop: usize,
+) -> [Vec<(u32, u64, Option<CanonicalBuf>)>; 2] {
+    let seen = |stratum: &Stratum<'_>| {
+        let canonical = bits.then(|| stratum.canonical());
+        (stratum.total, stratum.p_positions, canonical)
+    };
+    let mut below = Vec::new();
+    first.restart().unwrap();
+    let mut visit = |stratum: &Stratum<'_>| {
+        below.push(seen(stratum));
+        if below.len() > stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    first.go_on(bits, &mut visit).unwrap();
+    let past = first.past().unwrap();
+    assert_eq!(past.next as usize, below.len());
+    second.resume(&past).unwrap();
+    assert_eq!(second.past().unwrap(), past);
+    [second, first].map(|backend| {
+        let mut all = below.clone();
+        let mut visit = |stratum: &Stratum<'_>| {
+            all.push(seen(stratum));
+            ControlFlow::Continue(())
+        };
+        backend.go_on(bits, &mut visit).unwrap();
+        all
+    })
+}
+
+/// What a backend solves in one go, as [`stopped_and_resumed`] has it.
+pub fn undisturbed(backend: &mut dyn Backend, bits: bool) -> Vec<(u32, u64, Option<CanonicalBuf>)> {
+    let mut all = Vec::new();
+    let mut visit = |stratum: &Stratum<'_>| {
+        all.push((stratum.total, stratum.p_positions, bits.then(|| stratum.canonical())));
+        ControlFlow::Continue(())
+    };
+    backend.run(bits, &mut visit).unwrap();
+    all
 }

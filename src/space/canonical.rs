@@ -1,0 +1,722 @@
+//! Between the layout of the kernels and canonical order, in which strata are stored, digested and listed.
+//!
+//! Canonical order is lexicographic in the heaps from the smallest on: xₙ, xₙ₋₁, …, x₃, x₂ (and x₁ follows from the
+//! total). In the layout xₙ is the lane, and blocks that differ in xₙ₋₁ lie side by side. So the positions with the same
+//! (xₙ, xₙ₋₁) form one **stream**, which grows by a run of values of x₂ with each (x₃ … xₙ₋₂), and the stratum is its
+//! streams one after the other. With (xₙ₋₂, …, x₃) in lexicographic order and all blocks and lanes of each in the
+//! order of memory, every stream grows in its order and memory is read in its own. Threads take some values of xₙ₋₁
+//! each, or where blocks have no coordinates, some lanes.
+
+#![allow(
+    clippy::inline_always,
+    reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
+)]
+
+use std::ops::Range;
+
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+use super::cell::{Cells, CellsMut, Key};
+use super::{Block, Cell, Layout, Region, Stratum, Window};
+use crate::error::Result;
+use crate::game::Ruleset;
+
+/// Positions, about, that one thread puts in order at a time.
+const POSITIONS_PER_PIECE: u64 = 1 << 16;
+
+/// A stratum in canonical order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Canonical<'a> {
+    /// Verdicts, ⌈positions/8⌉ bytes: position `i` is bit i mod 8 of byte ⌊i/8⌋, least significant first; 1 = P. Bits
+    /// behind the last position are zero.
+    Verdicts(&'a [u8]),
+    /// The remoteness of each position; at most 254.
+    Remoteness8(&'a [u8]),
+    /// The remoteness of each position; at most 65,534.
+    Remoteness16(&'a [u16]),
+}
+
+impl<'a> Canonical<'a> {
+    /// A copy that owns its values.
+    #[must_use]
+    pub fn to_owned(self) -> CanonicalBuf {
+        match self {
+            Self::Verdicts(bytes) => CanonicalBuf::Verdicts(bytes.to_vec()),
+            Self::Remoteness8(values) => CanonicalBuf::Remoteness8(values.to_vec()),
+            Self::Remoteness16(values) => CanonicalBuf::Remoteness16(values.to_vec()),
+        }
+    }
+
+    /// As bytes; numbers of two bytes in the order of this machine.
+    #[must_use]
+    pub fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::Verdicts(bytes) | Self::Remoteness8(bytes) => bytes,
+            Self::Remoteness16(values) => bytemuck::cast_slice(values),
+        }
+    }
+
+    /// Whether the position at place `index`, which must be below the number of positions, is a P-position.
+    #[must_use]
+    pub fn is_p(self, index: u64) -> bool {
+        match self {
+            Self::Verdicts(bytes) => bytes[(index / 8) as usize] >> (index % 8) & 1 == 1,
+            Self::Remoteness8(values) => values[index as usize].is_multiple_of(2),
+            Self::Remoteness16(values) => values[index as usize].is_multiple_of(2),
+        }
+    }
+
+    /// The remoteness of the position at place `index`, which must be below the number of positions. `None` where only
+    /// verdicts are known.
+    #[must_use]
+    pub fn remoteness(self, index: u64) -> Option<u32> {
+        match self {
+            Self::Verdicts(_) => None,
+            Self::Remoteness8(values) => Some(values[index as usize].into()),
+            Self::Remoteness16(values) => Some(values[index as usize].into()),
+        }
+    }
+
+    /// How many P-positions there are.
+    #[must_use]
+    pub fn p_positions(self) -> u64 {
+        fn even<T: Copy + Into<u32>>(values: &[T]) -> u64 {
+            values.iter().map(|&value| u64::from(!value.into() & 1)).sum()
+        }
+        match self {
+            Self::Verdicts(bytes) => {
+                let (head, words, tail) = bytemuck::pod_align_to::<u8, u64>(bytes);
+                let ones = |bytes: &[u8]| bytes.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
+                ones(head) + words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() + ones(tail)
+            }
+            Self::Remoteness8(values) => even(values),
+            Self::Remoteness16(values) => even(values),
+        }
+    }
+}
+
+/// A stratum in canonical order that owns its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CanonicalBuf {
+    /// As [`Canonical::Verdicts`].
+    Verdicts(Vec<u8>),
+    /// As [`Canonical::Remoteness8`].
+    Remoteness8(Vec<u8>),
+    /// As [`Canonical::Remoteness16`].
+    Remoteness16(Vec<u16>),
+}
+
+impl CanonicalBuf {
+    /// A view of it.
+    #[must_use]
+    pub fn view(&self) -> Canonical<'_> {
+        match self {
+            Self::Verdicts(bytes) => Canonical::Verdicts(bytes),
+            Self::Remoteness8(values) => Canonical::Remoteness8(values),
+            Self::Remoteness16(values) => Canonical::Remoteness16(values),
+        }
+    }
+}
+
+impl Stratum<'_> {
+    /// The stratum in canonical order, put in order on all threads of the pool it is called in.
+    #[must_use]
+    pub fn canonical(&self) -> CanonicalBuf {
+        match self.cells() {
+            Cells::Verdicts(words) => CanonicalBuf::Verdicts(self.canonical_bits(words)),
+            Cells::Remoteness8(keys) => {
+                CanonicalBuf::Remoteness8(self.canonical_values(keys, |key| key.remoteness() as u8))
+            }
+            Cells::Remoteness16(keys) => {
+                CanonicalBuf::Remoteness16(self.canonical_values(keys, |key| key.remoteness() as u16))
+            }
+        }
+    }
+
+    fn canonical_bits(&self, words: &[u32]) -> Vec<u8> {
+        let pieces = self.solve_pieces(|piece| {
+            let mut streams = BitStreams::new(&counts(piece));
+            append_bits(piece, words, &mut streams);
+            streams
+        });
+        let mut whole = BitString::with_capacity(self.positions);
+        for_each_stream(&pieces, |streams, stream| streams.join_to(stream, &mut whole));
+        debug_assert_eq!(whole.length(), self.positions);
+        whole.into_bytes()
+    }
+
+    fn canonical_values<K: Key, V: Copy + Default + Send>(
+        &self,
+        keys: &[K],
+        value: impl Fn(K) -> V + Sync,
+    ) -> Vec<V> {
+        let pieces = self.solve_pieces(|piece| {
+            let mut places = starts_of(&counts(piece));
+            let mut values = vec![V::default(); places.pop().unwrap_or(0)];
+            let starts = places.clone();
+            piece.for_each_cell(|stream, index| {
+                values[places[stream]] = value(keys[index]);
+                places[stream] += 1;
+            });
+            (starts, places, values)
+        });
+        let mut whole = Vec::with_capacity(self.positions as usize);
+        for_each_stream(&pieces, |(starts, ends, values), stream| {
+            whole.extend_from_slice(&values[starts[stream]..ends[stream]]);
+        });
+        debug_assert_eq!(whole.len() as u64, self.positions);
+        whole
+    }
+
+    /// Cuts the stratum into pieces, and does something with each, on all threads.
+    fn solve_pieces<T: Send>(&self, solve: impl Fn(&Piece<'_>) -> T + Sync) -> Vec<(Shape, T)> {
+        let wanted = self.positions.div_ceil(POSITIONS_PER_PIECE);
+        let wanted = wanted.clamp(1, 4 * rayon::current_num_threads() as u64) as usize;
+        let rows = self.layout().block_rows(self.total);
+        let pieces = Piece::whole(self.layout(), self.total, &rows).cut(wanted);
+        pieces
+            .into_par_iter()
+            .map(|piece| {
+                let solved = solve(&piece);
+                (piece.shape, solved)
+            })
+            .collect()
+    }
+}
+
+/// Reads strata from canonical order, as observers read them.
+pub struct Reader {
+    rules: Ruleset,
+    region: Region,
+    layout: Layout,
+    words: Vec<u32>,
+}
+
+impl Reader {
+    /// Room for one stratum of these cells.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
+    pub fn new(rules: &Ruleset, region: &Region, cell: Cell) -> Result<Self> {
+        let layout = Layout::with_cells(region, cell)?;
+        let words = vec![0; layout.words() as usize];
+        Ok(Self { rules: rules.clone(), region: region.clone(), layout, words })
+    }
+
+    /// The stratum with this total, whose values these are.
+    ///
+    /// # Panics
+    /// If they are of another kind or number than the cells and the stratum.
+    pub fn read(&mut self, total: u32, canonical: Canonical<'_>) -> Stratum<'_> {
+        let cell = self.layout.cell();
+        fill(&self.layout, total, canonical, CellsMut::from_words(cell, &mut self.words));
+        let forbidden = self.rules.forbidden.contains(total.into());
+        let counts = [self.region.stratum_size(total), canonical.p_positions()];
+        Stratum::new(&self.layout, Cells::from_words(cell, &self.words), total, forbidden, counts)
+    }
+}
+
+/// Puts a stratum in canonical order into the cells of a layout, which hold what earlier strata left there, or
+/// zeros. Bits and cells outside the stratum's windows keep what they had.
+///
+/// # Panics
+/// If the values are of another kind or number than the layout and the stratum have.
+pub fn fill(layout: &Layout, total: u32, canonical: Canonical<'_>, cells: CellsMut<'_>) {
+    let rows = layout.block_rows(total);
+    let piece = Piece::whole(layout, total, &rows);
+    let counts = counts(&piece);
+    let mut places = vec![0; counts.len()];
+    let mut place = 0;
+    for_each_stream(&[(piece.shape.clone(), ())], |(), stream| {
+        places[stream] = place;
+        place += counts[stream];
+    });
+    match (canonical, cells) {
+        (Canonical::Verdicts(bytes), CellsMut::Verdicts(words)) => {
+            fill_bits(&piece, &mut places, bytes, words)
+        }
+        (Canonical::Remoteness8(values), CellsMut::Remoteness8(keys)) => {
+            piece.for_each_cell(|stream, index| {
+                keys[index] = u8::of(values[places[stream]].into());
+                places[stream] += 1;
+            })
+        }
+        (Canonical::Remoteness16(values), CellsMut::Remoteness16(keys)) => {
+            piece.for_each_cell(|stream, index| {
+                keys[index] = u16::of(values[places[stream]].into());
+                places[stream] += 1;
+            });
+        }
+        _ => unreachable!("cells are of the kind of their stratum"),
+    }
+}
+
+fn fill_bits(piece: &Piece<'_>, places: &mut [usize], bytes: &[u8], words: &mut [u32]) {
+    piece.for_each_block(|first_stream, block, window| {
+        for lane in window.first_lane..=window.last_lane {
+            let place = &mut places[first_stream + lane as usize];
+            let run = SecondRun::of(piece.layout, block, window, lane);
+            let mut index = run.start;
+            let (mut first, mut left) = (run.shift, run.count);
+            while left > 0 {
+                let count = left.min(32 - first);
+                let mask = (u32::MAX >> (32 - count)) << first;
+                words[index] = words[index] & !mask | bits_at(bytes, *place, count) << first;
+                *place += count as usize;
+                (first, left) = (0, left - count);
+                index += block.pitch as usize;
+            }
+        }
+    });
+}
+
+/// Blocks that lie side by side: those with the same x₃ … xₙ₋₂, and the values of xₙ₋₁ that have positions.
+struct BlockRow {
+    /// The rank of the block with xₙ₋₁ = 0.
+    rank: u32,
+    values: Range<u32>,
+}
+
+impl Layout {
+    /// The rows of blocks that have positions in the stratum, in lexicographic order of (xₙ₋₂, …, x₃). A few blocks
+    /// without any may be among them.
+    fn block_rows(&self, total: u32) -> Vec<BlockRow> {
+        let mut rows = Vec::new();
+        let search = RowSearch { layout: self, total: total as i32, cap: self.max() as i32 };
+        search.extend(self.axes().saturating_sub(1), 0, 0, 0, None, &mut rows);
+        rows
+    }
+}
+
+/// A search through the coordinates from xₙ₋₂ on.
+struct RowSearch<'a> {
+    layout: &'a Layout,
+    total: i32,
+    cap: i32,
+}
+
+impl RowSearch<'_> {
+    /// Lists the rows with these coordinates. `axis` are still to be chosen, all at least `least`, the one chosen last;
+    /// `rank` and `sum` are those of the chosen, and `lowest` is the first chosen, xₙ₋₂.
+    fn extend(
+        &self,
+        axis: usize,
+        rank: u32,
+        sum: i32,
+        least: i32,
+        lowest: Option<i32>,
+        out: &mut Vec<BlockRow>,
+    ) {
+        let rest = self.total - sum;
+        // xₙ₋₁ and the lane are at most xₙ₋₂.
+        let most = lowest.unwrap_or(self.cap);
+        if axis == 0 {
+            let slack = (self.layout.max() + self.layout.second_max()) as i32;
+            let (first, last) = match (self.layout.axes(), lowest) {
+                (0, _) => (0, 0),
+                // x₁ and x₂ are at least x₃, which is the one chosen last or xₙ₋₁ itself.
+                (_, None) => ((rest - slack + 1).div_euclid(2), rest / 3),
+                _ => ((rest - slack + 1).div_euclid(2), rest - 2 * least),
+            };
+            let values = first.max(0) as u32..(last.min(most) + 1).max(0) as u32;
+            if !values.is_empty() {
+                out.push(BlockRow { rank, values });
+            }
+            return;
+        }
+        // This coordinate, the larger ones, x₁ and x₂ are at least `x`; the larger heaps are at most the cap.
+        let larger = axis as i32 + 1;
+        let lacking = rest - larger * self.cap;
+        let first = lowest.map_or((lacking + 2).div_euclid(3), |lowest| lacking - 2 * lowest).max(least);
+        for x in first..=(rest / (larger + 1)).min(self.cap) {
+            let rank = rank + self.layout.rank_terms()[axis - 1][x as usize];
+            self.extend(axis - 1, rank, sum + x, x, lowest.or(Some(x)), out);
+        }
+    }
+}
+
+/// The streams of a piece: those with some values of xₙ₋₁, or where there is no such coordinate, with some lanes. They
+/// are numbered by value and then by lane.
+#[derive(Clone)]
+struct Shape {
+    values: Range<u32>,
+    lanes: Range<u32>,
+    /// The number of each value's stream of lane 0 (of the first lane, where the lanes are cut); then that of all.
+    firsts: Vec<usize>,
+}
+
+impl Shape {
+    fn new(layout: &Layout, values: Range<u32>, lanes: Range<u32>) -> Self {
+        let width = |value| if layout.lane_is_floor() { lanes.len() } else { value as usize + 1 };
+        let mut firsts = vec![0];
+        firsts.extend(values.clone().scan(0, |end, value| {
+            *end += width(value);
+            Some(*end)
+        }));
+        Self { values, lanes, firsts }
+    }
+
+    /// The numbers of the streams of a lane, by value.
+    fn streams(&self, lane: u32) -> impl Iterator<Item = usize> {
+        let place = self.lanes.contains(&lane).then(|| (lane - self.lanes.start) as usize);
+        let bounds =
+            self.firsts.windows(2).filter(move |bounds| place.is_some_and(|at| bounds[0] + at < bounds[1]));
+        bounds.map(move |bounds| bounds[0] + place.unwrap_or(0))
+    }
+}
+
+/// Visits all streams of all pieces in canonical order.
+fn for_each_stream<T>(pieces: &[(Shape, T)], mut visit: impl FnMut(&T, usize)) {
+    let end = pieces.iter().map(|(shape, _)| shape.lanes.end).max().unwrap_or(0);
+    for lane in 0..end {
+        for (shape, piece) in pieces {
+            shape.streams(lane).for_each(|stream| visit(piece, stream));
+        }
+    }
+}
+
+/// A share of a stratum.
+struct Piece<'a> {
+    layout: &'a Layout,
+    total: u32,
+    rows: &'a [BlockRow],
+    shape: Shape,
+}
+
+impl<'a> Piece<'a> {
+    fn whole(layout: &'a Layout, total: u32, rows: &'a [BlockRow]) -> Self {
+        let first = rows.iter().map(|row| row.values.start).min().unwrap_or(0);
+        let end = rows.iter().map(|row| row.values.end).max().unwrap_or(0);
+        let lanes = match layout.lane_is_floor() {
+            true => 0..layout.window(&[], total, 0).last_lane as u32 + 1,
+            false => 0..end,
+        };
+        Self { layout, total, rows, shape: Shape::new(layout, first..end, lanes) }
+    }
+
+    /// About so many pieces of about as many blocks, or where there is but one, lanes.
+    fn cut(self, wanted: usize) -> Vec<Self> {
+        let Self { layout, total, rows, shape: Shape { values, lanes, .. } } = self;
+        let piece = |values, lanes| Self { layout, total, rows, shape: Shape::new(layout, values, lanes) };
+        if layout.lane_is_floor() {
+            let size = lanes.len().div_ceil(wanted).max(1) as u32;
+            let starts = lanes.clone().step_by(size as usize);
+            return starts.map(|start| piece(values.clone(), start..lanes.end.min(start + size))).collect();
+        }
+        let blocks = rows.iter().map(|row| row.values.len()).sum::<usize>();
+        let mut pieces = Vec::new();
+        let (mut start, mut gathered) = (values.start, 0);
+        for value in values.clone() {
+            gathered += rows.iter().filter(|row| row.values.contains(&value)).count();
+            if gathered * wanted >= blocks || value + 1 == values.end {
+                pieces.push(piece(start..value + 1, lanes.clone()));
+                (start, gathered) = (value + 1, 0);
+            }
+        }
+        pieces
+    }
+
+    /// Visits the blocks, with the number of the stream of lane 0 (which may wrap around, where the lanes are cut) and
+    /// the piece's part of the window.
+    #[inline(always)]
+    fn for_each_block(&self, mut visit: impl FnMut(usize, &Block<'_>, &Window)) {
+        let cut = if self.layout.lane_is_floor() { self.shape.lanes.clone() } else { 0..i32::MAX as u32 };
+        for row in self.rows {
+            let values =
+                row.values.start.max(self.shape.values.start)..row.values.end.min(self.shape.values.end);
+            for value in values {
+                let block = self.layout.block(row.rank + value);
+                let mut window = self.layout.window(block.coordinates, self.total, 0);
+                window.first_lane = window.first_lane.max(cut.start as i32);
+                window.last_lane = window.last_lane.min(cut.end as i32 - 1);
+                if !window.is_empty() {
+                    let first = self.shape.firsts[(value - self.shape.values.start) as usize];
+                    visit(first.wrapping_sub(cut.start as usize), &block, &window);
+                }
+            }
+        }
+    }
+
+    /// Visits every cell that holds one value of x₂, with the number of its stream.
+    fn for_each_cell(&self, mut visit: impl FnMut(usize, usize)) {
+        self.for_each_block(|first_stream, block, window| {
+            let (first, last) = self.layout.second_range(window);
+            for second in first..=last {
+                let (first_lane, last_lane) = self.layout.lanes(window, second);
+                let row = (second as u32).wrapping_sub(block.first_row) as usize * block.pitch as usize;
+                for lane in first_lane..=last_lane {
+                    let lane = lane as usize;
+                    visit(first_stream.wrapping_add(lane), block.base + row + lane);
+                }
+            }
+        });
+    }
+}
+
+/// The positions of one block and lane: values of x₂, as bits of one word or several.
+struct SecondRun {
+    /// The index of the first word, and in it the first bit.
+    start: usize,
+    shift: u32,
+    /// How many bits there are.
+    count: u32,
+}
+
+impl SecondRun {
+    #[inline(always)]
+    fn of(layout: &Layout, block: &Block<'_>, window: &Window, lane: i32) -> Self {
+        let (first, last) = layout.second_heap(window, lane);
+        let (first, last) = (first as u32, last as u32);
+        let row = (first / 32 - block.first_row) as usize * block.pitch as usize;
+        Self { start: block.base + row + lane as usize, shift: first % 32, count: last + 1 - first }
+    }
+}
+
+/// How many positions each stream has.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt+lzcnt", "x86_64+sse4.2+popcnt"))]
+fn counts(piece: &Piece<'_>) -> Vec<usize> {
+    let mut counts = vec![0; piece.shape.firsts.last().copied().unwrap_or(0)];
+    piece.for_each_block(|first_stream, _, window| {
+        let start = first_stream.wrapping_add(window.first_lane as usize);
+        let lanes = window.first_lane..=window.last_lane;
+        for (lane, count) in lanes.zip(&mut counts[start..]) {
+            let (first, last) = piece.layout.second_heap(window, lane);
+            *count += (last + 1 - first) as usize;
+        }
+    });
+    counts
+}
+
+/// Where each of some consecutive parts starts, and where the last one ends.
+fn starts_of(lengths: &[usize]) -> Vec<usize> {
+    let mut starts = vec![0];
+    starts.extend(lengths.iter().scan(0, |end, length| {
+        *end += length;
+        Some(*end)
+    }));
+    starts
+}
+
+/// The bits of all streams of a piece.
+struct BitStreams {
+    words: Vec<u64>,
+    /// The word each one starts at.
+    starts: Vec<usize>,
+    ends: Vec<StreamEnd>,
+}
+
+/// The end of a stream that grows.
+#[derive(Clone, Copy, Default)]
+struct StreamEnd {
+    /// The word it is at.
+    word: usize,
+    /// The bits behind the full words, and how many these are: below 64.
+    rest: u64,
+    count: u32,
+}
+
+impl BitStreams {
+    /// Room for so many bits in each stream.
+    fn new(bits: &[usize]) -> Self {
+        // A word more, as the last one is written before it is full.
+        let mut starts = starts_of(&bits.iter().map(|bits| bits / 64 + 1).collect::<Vec<_>>());
+        let words = vec![0; starts.pop().unwrap_or(0)];
+        let ends = starts.iter().map(|&word| StreamEnd { word, ..StreamEnd::default() }).collect();
+        Self { words, starts, ends }
+    }
+
+    fn join_to(&self, stream: usize, whole: &mut BitString) {
+        let end = &self.ends[stream];
+        whole.join(&self.words[self.starts[stream]..end.word], end.rest, end.count);
+    }
+}
+
+impl StreamEnd {
+    /// Appends `count` bits, 1 to 64; the bits above must be zero.
+    #[inline(always)]
+    fn append(&mut self, words: &mut [u64], bits: u64, count: u32) {
+        let joined = self.rest | bits << self.count;
+        // Written whether it is full or not: a branch on that could not be foreseen.
+        words[self.word] = joined;
+        let filled = self.count + count;
+        let left = bits >> 1 >> (63 - self.count);
+        self.rest = if filled >= 64 { left } else { joined };
+        self.word += (filled / 64) as usize;
+        self.count = filled % 64;
+    }
+}
+
+/// Appends the runs of all blocks to their streams.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt+lzcnt", "x86_64+sse4.2+popcnt"))]
+fn append_bits(piece: &Piece<'_>, words: &[u32], streams: &mut BitStreams) {
+    piece.for_each_block(|first_stream, block, window| {
+        let start = first_stream.wrapping_add(window.first_lane as usize);
+        let lanes = window.first_lane..=window.last_lane;
+        let pitch = block.pitch as usize;
+        for (lane, end) in lanes.zip(&mut streams.ends[start..]) {
+            let run = SecondRun::of(piece.layout, block, window, lane);
+            let (mut index, mut shift, mut left) = (run.start, run.shift, run.count);
+            // Two words at once: whether a run ends in the first or the second could not be foreseen.
+            loop {
+                let count = left.min(64 - shift);
+                let second = if shift + count > 32 { index + pitch } else { index };
+                let pair = u64::from(words[index]) | u64::from(words[second]) << 32;
+                end.append(&mut streams.words, pair >> shift & (u64::MAX >> (64 - count)), count);
+                left -= count;
+                if left == 0 {
+                    break;
+                }
+                (index, shift) = (index + 2 * pitch, 0);
+            }
+        }
+    });
+}
+
+/// `count` bits, 1 to 32, from place `start` on.
+#[inline]
+fn bits_at(bytes: &[u8], start: usize, count: u32) -> u32 {
+    let at = start / 8;
+    let read = match bytes.get(at..at + 8) {
+        Some(whole) => u64::from_le_bytes(whole.try_into().expect("eight bytes")),
+        None => bytes[at..].iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)),
+    };
+    (read >> (start % 8)) as u32 & (u32::MAX >> (32 - count))
+}
+
+/// Bits joined from streams, least significant first.
+struct BitString {
+    words: Vec<u64>,
+    /// The bits behind the full words, and how many these are: below 64.
+    rest: u64,
+    count: u32,
+}
+
+impl BitString {
+    fn with_capacity(bits: u64) -> Self {
+        Self { words: Vec::with_capacity((bits / 64) as usize + 2), rest: 0, count: 0 }
+    }
+
+    fn length(&self) -> u64 {
+        64 * self.words.len() as u64 + u64::from(self.count)
+    }
+
+    /// Appends full words and the `count` bits behind them, fewer than 64.
+    fn join(&mut self, full: &[u64], rest: u64, count: u32) {
+        let shift = self.count;
+        if shift == 0 {
+            self.words.extend_from_slice(full);
+            (self.rest, self.count) = (rest, count);
+            return;
+        }
+        let mut below = self.rest;
+        self.words.extend(full.iter().map(|&word| {
+            let whole = below | word << shift;
+            below = word >> (64 - shift);
+            whole
+        }));
+        self.rest = below | rest << shift;
+        self.count = shift + count;
+        if self.count >= 64 {
+            self.words.push(self.rest);
+            self.rest = rest >> (64 - shift);
+            self.count -= 64;
+        }
+    }
+
+    fn into_bytes(mut self) -> Vec<u8> {
+        let bytes = self.length().div_ceil(8) as usize;
+        self.words.push(self.rest);
+        for word in &mut self.words {
+            *word = word.to_le();
+        }
+        bytemuck::cast_slice(&self.words)[..bytes].to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_join_at_any_offset() {
+        let mut expected = Vec::new();
+        let mut whole = BitString::with_capacity(0);
+        let mut seed = 1u64;
+        for piece in 0..200 {
+            let full = (0..piece % 5).map(|i| seed.rotate_left(7 * i)).collect::<Vec<_>>();
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let count = (seed >> 20) as u32 % 64;
+            let rest = seed & !(u64::MAX << count);
+            whole.join(&full, rest, count);
+            expected.extend(full.iter().flat_map(|word| (0..64).map(move |bit| word >> bit & 1 == 1)));
+            expected.extend((0..count).map(|bit| rest >> bit & 1 == 1));
+        }
+        assert_eq!(whole.length(), expected.len() as u64);
+        let bytes = whole.into_bytes();
+        assert_eq!(bytes.len(), expected.len().div_ceil(8));
+        for (index, &bit) in expected.iter().enumerate() {
+            assert_eq!(bytes[index / 8] >> (index % 8) & 1 == 1, bit);
+            assert_eq!(bits_at(&bytes, index, 1) == 1, bit);
+        }
+    }
+
+    #[test]
+    fn rows_have_all_blocks_with_positions_from_the_smallest_heap_on() {
+        for (heaps, max) in [(1, 5), (2, 4), (3, 7), (4, 6), (5, 5), (6, 4), (7, 3), (5, 0)] {
+            let region = Region::new(heaps, max).unwrap();
+            let layout = Layout::with_cells(&region, Cell::Verdicts).unwrap();
+            for total in region.strata() {
+                let empty = |&rank: &u32| layout.window(layout.block(rank).coordinates, total, 0).is_empty();
+                let reversed = |rank: u32| {
+                    let [larger @ .., last] = layout.block(rank).coordinates else { return Vec::new() };
+                    larger.iter().rev().chain([last]).collect::<Vec<_>>()
+                };
+                let mut expected = (0..layout.blocks() as u32).collect::<Vec<_>>();
+                expected.retain(|rank| !empty(rank));
+                expected.sort_by_key(|&rank| reversed(rank));
+                let rows = layout.block_rows(total);
+                let blocks = rows.iter().flat_map(|row| row.values.clone().map(|value| row.rank + value));
+                let found = blocks.filter(|rank| !empty(rank)).collect::<Vec<_>>();
+                assert_eq!(found, expected, "{heaps} heaps ≤ {max}, total {total}");
+            }
+        }
+    }
+
+    #[test]
+    fn filled_cells_are_read_as_they_were_stored() {
+        for (heaps, max) in [(1, 70), (2, 40), (3, 70), (4, 20), (5, 12), (6, 7), (7, 4), (4, 0)] {
+            let region = Region::new(heaps, max).unwrap();
+            let mut seed = 7u64;
+            let mut random = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 33) as u32
+            };
+            for cell in [Cell::Verdicts, Cell::Remoteness8, Cell::Remoteness16] {
+                let layout = Layout::with_cells(&region, cell).unwrap();
+                // Whatever an earlier stratum left.
+                let mut words = (0..layout.words()).map(|_| random()).collect::<Vec<_>>();
+                for total in region.strata() {
+                    let size = region.stratum_size(total);
+                    let stored = match cell {
+                        Cell::Verdicts => {
+                            let mut bits = BitString::with_capacity(size);
+                            (0..size).for_each(|_| bits.join(&[], u64::from(random() & 1), 1));
+                            CanonicalBuf::Verdicts(bits.into_bytes())
+                        }
+                        Cell::Remoteness8 => {
+                            CanonicalBuf::Remoteness8((0..size).map(|_| (random() % 255) as u8).collect())
+                        }
+                        Cell::Remoteness16 => CanonicalBuf::Remoteness16(
+                            (0..size).map(|_| (random() % 65_535) as u16).collect(),
+                        ),
+                    };
+                    fill(&layout, total, stored.view(), CellsMut::from_words(cell, &mut words));
+                    let cells = Cells::from_words(cell, &words);
+                    let stratum = Stratum::new(&layout, cells, total, false, [size, 0]);
+                    assert_eq!(stratum.canonical(), stored, "{heaps} heaps ≤ {max}, total {total}, {cell:?}");
+                }
+            }
+        }
+    }
+}
