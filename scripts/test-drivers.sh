@@ -39,7 +39,7 @@ libvk_swiftshader.so and vk_swiftshader_icd.json into $cache by hand"
     done
     mkdir -p "$cache/package"
     echo "Fetching SwiftShader from Debian's chromium-common."
-    (cd "$cache/package" && apt-get download -qq chromium-common) ||
+    (cd "$cache/package" && apt-get download -qq -o APT::Sandbox::User="$(id -un)" chromium-common) ||
         fail "apt-get cannot download chromium-common: is there a network, and has apt-get update been run?"
     dpkg-deb --fsys-tarfile "$cache"/package/chromium-common_*.deb |
         tar -x -C "$cache" --strip-components=4 --wildcards '*/libvk_swiftshader.so' '*/vk_swiftshader_icd.json' ||
