@@ -279,8 +279,15 @@ fn main(
 ) {
     let number = local / LANES;
     let thread = local % LANES;
-    let index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + number;
-    let there = index < step.deal.active_count;
+    var index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + number;
+    var panel = workgroup.z;
+    var there = index < step.deal.active_count;
+    if AXES == 0u {
+        // There is but one block: the tasks of a workgroup are its panels.
+        panel = index;
+        there = panel < step.deal.panels;
+        index = 0u;
+    }
     var block = 0u;
     var rest = step.total;
     if there {
@@ -300,7 +307,7 @@ fn main(
         let task = task_of(block, number, rest);
         let first_lane = max(rest - region.cap - region.second_max, 0);
         let last_lane = min(task.last_lane, select(rest - 2 * task.x3, rest / 3, AXES == 0u));
-        let start = (first_lane & ~i32(LANES - 1u)) + i32(workgroup.z * LANES + thread);
+        let start = (first_lane & ~i32(LANES - 1u)) + i32(panel * LANES + thread);
         var count = 0u;
         for (var lane = start; lane <= last_lane; lane += i32(step.deal.panels * LANES)) {
             if lane >= first_lane {

@@ -318,8 +318,15 @@ fn main(
 ) {
     let number = local / TEAM;
     let thread = local % TEAM;
-    let index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / TEAM) + number;
-    let there = index < step.deal.active_count;
+    var index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / TEAM) + number;
+    var panel = workgroup.z;
+    var there = index < step.deal.active_count;
+    if AXES == 0u {
+        // There is but one block: the tasks of a workgroup are its panels.
+        panel = index;
+        there = panel < step.deal.panels;
+        index = 0u;
+    }
     var block = 0u;
     if there {
         block = active_blocks[step.deal.first_active + index];
@@ -337,7 +344,7 @@ fn main(
     workgroupBarrier();
     if there {
         // Which of the words of each row are this thread's first, and how many words it is to the next.
-        let first = (workgroup.z * TEAM + thread) * WORDS;
+        let first = (panel * TEAM + thread) * WORDS;
         let count = solve_words(task_of(block, number), window_of(block), first, step.deal.panels * TEAM * WORDS);
         if count > 0u {
             atomicAdd(&tally, count);

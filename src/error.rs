@@ -133,6 +133,40 @@ pub enum Error {
         /// The number of heaps.
         heaps: u32,
     },
+    /// A slice that a store does not have.
+    #[error("--fix {given} is no slice of the store: {reason}")]
+    Slice {
+        /// What was given.
+        given: String,
+        /// Why not, and what would be one.
+        reason: String,
+    },
+    /// A picture of a store, and nothing said of what it is to show.
+    #[error("{}", what_to_draw(*.heaps))]
+    NoSlice {
+        /// How many heaps the store's positions have.
+        heaps: u32,
+    },
+    /// A coordinate that positions do not have.
+    #[error(
+        "--density {coordinate} is no coordinate here: give 1 (the largest heap) to {heaps} (the smallest), or total"
+    )]
+    Coordinate {
+        /// What was given.
+        coordinate: String,
+        /// How many heaps the positions have.
+        heaps: u32,
+    },
+    /// A picture too large to be looked at.
+    #[error("the picture would be {size} pixels large, and up to {most} each way are drawn; {remedy}")]
+    PictureSize {
+        /// Its width and height, or what is known of them.
+        size: String,
+        /// The greatest width and height.
+        most: u32,
+        /// What would work.
+        remedy: String,
+    },
     /// A file that may not be replaced.
     #[error("{} is not overwritten: {reason}; give another name", .path.display())]
     Overwrite {
@@ -273,12 +307,100 @@ pub enum Error {
         limit: u64,
     },
     /// The user stopped the run.
-    #[error("interrupted after {done} of {strata} strata; the same command starts over")]
+    #[error(
+        "interrupted after {done} of {strata} strata; the same command {}",
+        if *.goes_on { "goes on from there" } else { "starts over" }
+    )]
     Interrupted {
         /// Strata solved.
         done: u64,
         /// Strata in the region.
         strata: u64,
+        /// Whether they were kept.
+        goes_on: bool,
+    },
+    /// A folder without a store.
+    #[error("{} is no store: {reason}; solve with --out writes one", .path.display())]
+    NoStore {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// What is not as in a store.
+        reason: String,
+    },
+    /// A store that a run has left unfinished.
+    #[error(
+        "the store {} is not finished: it has {done} of {strata} strata; the solve command that began it goes on",
+        .path.display()
+    )]
+    UnfinishedStore {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// Strata that are there.
+        done: u64,
+        /// Strata in the region.
+        strata: u64,
+    },
+    /// A store in a format that this program does not know.
+    #[error(
+        "{} has format version {version}, and this program reads versions up to {supported}; a newer nimstrata reads it",
+        .path.display()
+    )]
+    StoreVersion {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The version it says.
+        version: u64,
+        /// The latest known.
+        supported: u32,
+    },
+    /// A folder that holds a store of something else.
+    #[error("{} holds {there}, and {wanted} was asked for; give another folder", .path.display())]
+    OtherStore {
+        /// The folder or file.
+        path: std::path::PathBuf,
+        /// What is there.
+        there: String,
+        /// What was to be written or read.
+        wanted: String,
+    },
+    /// A folder that holds something else.
+    #[error("{} holds other files, such as {name}; give a new or an empty folder", .path.display())]
+    Foreign {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// One of them.
+        name: String,
+    },
+    /// A store that another run writes.
+    #[error("{} is being written by another run; wait for it, or give another folder", .path.display())]
+    StoreBusy {
+        /// The folder.
+        path: std::path::PathBuf,
+    },
+    /// A disk without room for what is to be written.
+    #[error(
+        "writing {} needs {}, {} free on its disk, after {done} of {strata} strata; the same command goes on when there is room",
+        .path.display(), bytes(u128::from(*.needed)), bytes(u128::from(*.free))
+    )]
+    Disk {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// Bytes still to be written.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+        /// Strata that are there.
+        done: u64,
+        /// Strata in the region.
+        strata: u64,
+    },
+    /// A file that is not as it was written.
+    #[error("{} is damaged: {what}", .path.display())]
+    Damaged {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        what: String,
     },
     /// The user stopped what is not counted in strata.
     #[error("interrupted {when}, nothing was kept; the same command starts over")]
@@ -298,7 +420,7 @@ pub enum Error {
 
 impl Error {
     /// The process exit code for this error: 1 a check failed, 2 bad usage or input, 3 no device or not enough
-    /// memory, 130 stopped by the user (128 + SIGINT, as shells expect).
+    /// memory or disk, 4 damaged data, 130 stopped by the user (128 + SIGINT, as shells expect).
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -321,10 +443,19 @@ impl Error {
             | Self::Format { .. }
             | Self::Picture { .. }
             | Self::Overwrite { .. }
+            | Self::Slice { .. }
+            | Self::NoSlice { .. }
+            | Self::Coordinate { .. }
+            | Self::PictureSize { .. }
             | Self::CompletionSize { .. }
             | Self::Terminal { .. }
             | Self::ClaimCase { .. }
             | Self::NoKernel { .. }
+            | Self::NoStore { .. }
+            | Self::UnfinishedStore { .. }
+            | Self::StoreVersion { .. }
+            | Self::OtherStore { .. }
+            | Self::Foreign { .. }
             | Self::AdapterOnCpu { .. } => 2,
             Self::RegionMemory { .. }
             | Self::Memory { .. }
@@ -332,10 +463,24 @@ impl Error {
             | Self::AdapterNotFound { .. }
             | Self::Device { .. }
             | Self::Binding { .. }
+            | Self::StoreBusy { .. }
+            | Self::Disk { .. }
             | Self::Io { .. } => 3,
+            Self::Damaged { .. } => 4,
             Self::Interrupted { .. } | Self::Stopped { .. } => 130,
         }
     }
+}
+
+/// What to say where nothing was said of what a picture is to show.
+fn what_to_draw(heaps: u32) -> String {
+    if heaps == 1 {
+        return "a slice shows two heaps and the store has 1; --density 1,total works".to_owned();
+    }
+    let example = vec!["0"; heaps.saturating_sub(2) as usize].join(",");
+    format!(
+        "two of the {heaps} heaps vary in a slice: give sizes for the others, such as --fix {example}, or draw --density 1,2"
+    )
 }
 
 fn needed_bytes(needed: Option<u128>) -> String {

@@ -22,16 +22,24 @@
 //! ```
 #![deny(missing_docs)]
 
+#[cfg(target_endian = "big")]
+compile_error!("cells, shader memory and files are little-endian: nimstrata runs on little-endian machines");
+
 pub mod backend;
 pub mod completion;
 pub mod cpu;
+pub mod density;
 pub mod error;
 pub mod game;
 pub mod gpu;
+mod npy;
 pub mod observe;
 pub mod oracle;
+pub mod output_file;
 pub mod picture;
+pub mod slice;
 pub mod solver;
 pub mod space;
+pub mod store;
 
 pub use error::{Error, Result};

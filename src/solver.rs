@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backend, Kept, Past};
+use crate::backend::{Backend, Kept, Past, Visit};
 use crate::cpu;
 use crate::error::{Error, Result};
 use crate::game::{Ruleset, Take};
@@ -41,9 +41,22 @@ pub enum Quantity {
     Remoteness,
 }
 
+impl Quantity {
+    /// Its name in files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::Remoteness => "remoteness",
+        }
+    }
+}
+
 /// How to solve. The default is: verdicts, automatic backend, all threads, all free memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
+    /// Read the region from here instead of solving it.
+    pub source: Option<Arc<dyn SolvedBefore>>,
     /// What to find out.
     pub quantity: Quantity,
     /// Where to solve.
@@ -93,8 +106,26 @@ pub trait Known {
     /// How many strata are known, from total 0 on.
     fn strata(&self) -> u32;
 
-    /// A known stratum in canonical order.
-    fn stratum(&self, total: u32) -> Canonical<'_>;
+    /// A known stratum.
+    fn values(&self, total: u32) -> Canonical<'_>;
+}
+
+/// A region that has been solved before, to be read instead of solved.
+pub trait SolvedBefore: Known + Send + Sync {
+    /// The rules that it was solved by.
+    fn rules(&self) -> &Ruleset;
+
+    /// Its positions.
+    fn region(&self) -> &Region;
+
+    /// What is known of each.
+    fn quantity(&self) -> Quantity;
+
+    /// What its values are.
+    fn cell(&self) -> Cell;
+
+    /// What it is, in messages.
+    fn name(&self) -> String;
 }
 
 /// Called after each solved stratum; [`ControlFlow::Break`] stops the run.
@@ -124,6 +155,15 @@ impl Summary {
         self.p_forbidden += if stratum.forbidden { stratum.p_positions } else { 0 };
         self.strata += 1;
     }
+
+    /// Adds a stratum of which nothing but its values is known.
+    fn add_counts(&mut self, rules: &Ruleset, region: &Region, total: u32, values: Canonical<'_>) {
+        let p_positions = values.p_positions();
+        self.positions += region.stratum_size(total);
+        self.p_positions += p_positions;
+        self.p_forbidden += if rules.forbidden.contains(total.into()) { p_positions } else { 0 };
+        self.strata += 1;
+    }
 }
 
 /// A ruleset and a region, loaded on a backend.
@@ -138,6 +178,7 @@ pub struct Solver {
     adapter: Option<String>,
     software: bool,
     threads: rayon::ThreadPool,
+    name: &'static str,
 }
 
 impl Solver {
@@ -148,6 +189,9 @@ impl Solver {
     /// [`Error::RegionMemory`] for a region that does not fit, and [`Error::NoAdapter`], [`Error::AdapterNotFound`] or
     /// [`Error::Device`] when no GPU can be had.
     pub fn new(rules: &Ruleset, region: &Region, options: &Options) -> Result<Self> {
+        if let Some(source) = &options.source {
+            return Self::reading(source.clone(), rules, region, options);
+        }
         let kernel = Kernel::of(rules, options.quantity)?;
         let cell = kernel.cell(rules, region)?;
         let check = |place| {
@@ -173,13 +217,56 @@ impl Solver {
         };
         let threads = cpu::threads(options.threads())?;
         let (rules, region, summary) = (rules.clone(), region.clone(), Summary::default());
-        Ok(Self { rules, region, kernel, cell, backend, summary, adapter, software, threads })
+        let name = if adapter.is_some() { "gpu" } else { "cpu" };
+        Ok(Self { rules, region, kernel, cell, backend, summary, adapter, software, threads, name })
     }
 
-    /// "cpu" or "gpu".
+    /// A solver that only reads what has been solved before.
+    fn reading(
+        source: Arc<dyn SolvedBefore>,
+        rules: &Ruleset,
+        region: &Region,
+        options: &Options,
+    ) -> Result<Self> {
+        let same_region = |other: &Region| {
+            (other.heaps(), other.max(), other.strata()) == (region.heaps(), region.max(), region.strata())
+        };
+        let lacks = options.quantity == Quantity::Remoteness && source.quantity() == Quantity::Verdict;
+        if source.rules() != rules || !same_region(source.region()) || lacks {
+            let describe = |rules: &Ruleset, region: &Region, quantity: Quantity| {
+                let last = region.strata().end - 1;
+                let full = last == region.heaps() * region.max();
+                let bound = if full { String::new() } else { format!(", total ≤ {last}") };
+                format!("the {} of {rules}, every heap ≤ {}{bound}", quantity.name(), region.max())
+            };
+            return Err(Error::OtherStore {
+                path: source.name().into(),
+                there: describe(source.rules(), source.region(), source.quantity()),
+                wanted: describe(rules, region, options.quantity),
+            });
+        }
+        let (cell, threads) = (source.cell(), cpu::threads(options.threads())?);
+        let kernel = Kernel::of(rules, options.quantity)?;
+        let backend = Box::new(Reading { source, next: 0 });
+        let (rules, region, summary) = (rules.clone(), region.clone(), Summary::default());
+        Ok(Self {
+            rules,
+            region,
+            kernel,
+            cell,
+            backend,
+            summary,
+            adapter: None,
+            software: false,
+            threads,
+            name: "store",
+        })
+    }
+
+    /// "cpu", "gpu", or "store" for what is only read.
     #[must_use]
     pub fn backend(&self) -> &'static str {
-        if self.adapter.is_some() { "gpu" } else { "cpu" }
+        self.name
     }
 
     /// The name of the GPU adapter, if one is used.
@@ -209,7 +296,7 @@ impl Solver {
         self.go_on(observers, watch)?;
         let (done, strata) = (self.summary.strata, u64::from(self.region.strata().end));
         if done < strata {
-            return Err(Error::Interrupted { done, strata });
+            return Err(Error::Interrupted { done, strata, goes_on: false });
         }
         Ok(self.summary)
     }
@@ -274,51 +361,113 @@ impl Solver {
         watch: &mut Watch<'_>,
     ) -> Result<()> {
         let start = Instant::now();
-        let (rules, region, summary) = (&self.rules, &self.region, &mut self.summary);
-        let next = known.strata();
-        let kept = self.threads.install(|| {
-            if observers.is_empty() && !matches!(self.kernel, Kernel::Sieve) {
-                // Nobody wants to see them, and most are not needed.
-                for total in 0..next {
-                    let p_positions = known.stratum(total).p_positions();
-                    summary.positions += region.stratum_size(total);
-                    summary.p_positions += p_positions;
-                    summary.p_forbidden +=
-                        if rules.forbidden.contains(total.into()) { p_positions } else { 0 };
-                    summary.strata += 1;
+        let Self { rules, region, kernel, cell, backend, summary, threads, .. } = self;
+        let (next, last) = (known.strata(), region.strata().end);
+        // Where nothing is left to solve, nothing need be kept.
+        let mut sieve = match kernel {
+            Kernel::Sieve if next < last => Some(cpu::sieve::Sieve::new(rules, region)?),
+            _ => None,
+        };
+        if observers.is_empty() && sieve.is_none() {
+            (0..next).for_each(|total| summary.add_counts(rules, region, total, known.values(total)));
+        } else {
+            let mut visit = |stratum: &Stratum<'_>| {
+                summary.add(stratum);
+                if let Some(sieve) = &mut sieve {
+                    sieve.learn(stratum);
                 }
-            } else {
-                let mut sieve = match self.kernel {
-                    Kernel::Sieve => Some(cpu::sieve::Sieve::new(rules, region)?),
-                    _ => None,
-                };
-                let mut reader = Reader::new(rules, region, self.cell)?;
-                for total in 0..next {
-                    let stratum = reader.read(total, known.stratum(total));
-                    summary.add(&stratum);
-                    if let Some(sieve) = &mut sieve {
-                        sieve.learn(&stratum);
-                    }
-                    for observer in &mut *observers {
-                        observer.observe(&stratum);
-                    }
-                    let progress = Progress { strata: summary.strata, positions: summary.positions };
-                    if watch(&progress).is_break() {
-                        let strata = u64::from(region.strata().end);
-                        return Err(Error::Interrupted { done: summary.strata, strata });
-                    }
+                for observer in &mut *observers {
+                    observer.observe(stratum);
                 }
-                if let Some(sieve) = sieve {
-                    return sieve.past().map(|past| past.kept);
-                }
-            }
-            let first = next.saturating_sub(rules.touch_most);
-            Ok(Kept::Strata((first..next).map(|total| known.stratum(total).to_owned()).collect()))
-        })?;
-        self.threads.install(|| self.backend.resume(&Past { next, kept }))?;
+                watch(&Progress { strata: summary.strata, positions: summary.positions })
+            };
+            threads.install(|| replay(known, rules, region, *cell, &mut visit))?;
+        }
+        if next < last {
+            let kept = match sieve {
+                Some(sieve) => sieve.past()?.kept,
+                None => last_strata(known, rules),
+            };
+            threads.install(|| backend.resume(&Past { next, kept }))?;
+        }
         self.summary.time += start.elapsed();
         Ok(())
     }
+}
+
+/// Visits the strata that are known, in order, on the threads of the pool that it is called in: one is read while the
+/// one before it is visited.
+///
+/// # Errors
+/// [`Error::Memory`] when the region cannot be laid out, [`Error::Interrupted`] when `visit` stopped it.
+pub fn replay(
+    known: &(impl Known + Sync + ?Sized),
+    rules: &Ruleset,
+    region: &Region,
+    cell: Cell,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let mut readers = [Reader::new(rules, region, cell)?, Reader::new(rules, region, cell)?];
+    let [one, other] = &mut readers;
+    let (mut one, mut other) = (one, other);
+    let mut read = None;
+    for total in 0..=known.strata() {
+        let load = || (total < known.strata()).then(|| other.read(total, known.values(total)));
+        let look = || read.is_some_and(|done: u32| visit(&one.stratum(done)).is_break());
+        let (loaded, stop) = rayon::join(load, look);
+        if stop && total < known.strata() {
+            let (done, strata) = (total.into(), region.strata().end.into());
+            return Err(Error::Interrupted { done, strata, goes_on: false });
+        }
+        read = loaded.map(|()| total);
+        std::mem::swap(&mut one, &mut other);
+    }
+    Ok(())
+}
+
+/// The backend of what is only read.
+struct Reading {
+    source: Arc<dyn SolvedBefore>,
+    next: u32,
+}
+
+impl Backend for Reading {
+    fn go_on(&mut self, _bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        let (source, next) = (&*self.source, &mut self.next);
+        let mut visit = |stratum: &Stratum<'_>| {
+            if stratum.total < *next {
+                return ControlFlow::Continue(());
+            }
+            *next = stratum.total + 1;
+            visit(stratum)
+        };
+        match replay(source, source.rules(), source.region(), source.cell(), &mut visit) {
+            // Where it stands says that it was stopped.
+            Err(Error::Interrupted { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.next = 0;
+        Ok(())
+    }
+
+    fn past(&self) -> Result<Past> {
+        Ok(Past { next: self.next, kept: Kept::Strata(Vec::new()) })
+    }
+
+    fn resume(&mut self, past: &Past) -> Result<()> {
+        self.next = past.next;
+        Ok(())
+    }
+}
+
+/// The strata from which the next one is solved.
+fn last_strata(known: &(dyn Known + Sync), rules: &Ruleset) -> Kept {
+    let next = known.strata();
+    let first = next.saturating_sub(rules.touch_most);
+    Kept::Strata((first..next).map(|total| known.values(total).to_owned()).collect())
 }
 
 /// The kernels, by the kind of move they know and what they find out.

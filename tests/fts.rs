@@ -155,7 +155,9 @@ fn files_hold_the_table() {
     let save = |name: &str| {
         let path = folder.path().join(name);
         let output = Output::create(&path, 3).unwrap();
-        let size = output.write(&table, "d = 5", "nimstrata …", &mut |_| ControlFlow::Continue(())).unwrap();
+        let size = output
+            .write(&table, "d = 5", ["fts", "nimstrata …"], &mut |_| ControlFlow::Continue(()))
+            .unwrap();
         let file = std::fs::read(path).unwrap();
         assert_eq!(file.len() as u64, size);
         file
@@ -194,7 +196,7 @@ fn files_hold_completions_of_any_number_of_heaps() {
         let save = |name: &str| {
             let path = folder.path().join(name);
             let output = Output::create(&path, heaps).unwrap();
-            output.write(&solved, "", "", &mut |_| ControlFlow::Continue(())).unwrap();
+            output.write(&solved, "", ["", ""], &mut |_| ControlFlow::Continue(())).unwrap();
             std::fs::read(path).unwrap()
         };
         let mut nested: serde_json::Value = serde_json::from_slice(&save("f.json")).unwrap();
@@ -228,7 +230,7 @@ fn what_is_no_file_or_not_wanted_is_left_alone() {
     let table = Table::new(&rules(3, 5), 5).unwrap();
     std::fs::write(&path, "old").unwrap();
     let output = Output::create(&path, 3).unwrap();
-    let stopped = output.write(&table, "", "", &mut |_| ControlFlow::Break(())).unwrap_err();
+    let stopped = output.write(&table, "", ["", ""], &mut |_| ControlFlow::Break(())).unwrap_err();
     assert!(stopped.to_string().starts_with("interrupted writing "), "{stopped}");
     drop(Output::create(&path, 3).unwrap());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");

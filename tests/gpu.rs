@@ -10,15 +10,19 @@ use std::sync::{Arc, LazyLock};
 
 use nimstrata::backend::Backend;
 use nimstrata::cpu;
+use nimstrata::density::{Density, Verdicts};
 use nimstrata::game::{Ruleset, Take};
+use nimstrata::gpu;
 use nimstrata::gpu::remoteness::Remoteness;
 use nimstrata::gpu::sieve::Sieve;
 use nimstrata::gpu::take_one::TakeOne;
 use nimstrata::gpu::{Choice, Context, Limits};
 use nimstrata::observe::Digest;
-use nimstrata::solver::Observer;
-use nimstrata::space::{Cell, Region, Stratum, remoteness_cell};
+use nimstrata::solver::{BackendChoice, Observer, Options};
+use nimstrata::space::{Cell, Coordinate, Grid, Region, Stratum, remoteness_cell};
 use proptest::prelude::*;
+
+use common::Bitmaps;
 
 /// The one device that all tests share, or `None`, with a word of it, where `NIMSTRATA_NO_GPU` is set.
 fn device() -> Option<Arc<Context>> {
@@ -86,6 +90,34 @@ proptest! {
             }
             let mut sixteen = Remoteness::<u16>::with_limits(context, rules, region, limits).unwrap();
             prop_assert_eq!(common::solve_remoteness(&mut sixteen), expected);
+        }
+    }
+
+    #[test]
+    fn density_shader_agrees_with_counting_one_by_one(
+        case in common::take_one_case(),
+        axes in any::<[prop::sample::Index; 2]>(),
+        checked: bool,
+        portion in prop_oneof![Just([1 << 12, 1 << 16]), Just([7, 300]), Just([1, 256])],
+        collecting in prop_oneof![Just(u32::MAX), Just(300)],
+    ) {
+        if let Some(context) = device() {
+            let (region, bitmaps) = (&case.region, Bitmaps(common::oracle_bitmaps(&case)));
+            let axes = common::axes(region.heaps(), axes);
+            let grid = Grid::new(region, axes);
+            let device = gpu::density::Density::new(context, &grid, portion, checked).unwrap();
+            let mut device = device.collecting_after(collecting);
+            for total in region.strata() {
+                let _ = grid.segments(region, total, portion, &mut |origin, segments| {
+                    let last = segments.last().unwrap();
+                    let mut words = Vec::new();
+                    bitmaps.append(total, origin..origin + u64::from(last.start + last.length), &mut words);
+                    words.push(0);
+                    device.count(&words, segments).unwrap();
+                    ControlFlow::Continue(())
+                });
+            }
+            prop_assert_eq!(device.finish().unwrap(), common::density_by_definition(region, &bitmaps, axes));
         }
     }
 
@@ -273,5 +305,29 @@ fn both_backends_agree_on_two_heaps_without_multiples_of_twelve() {
 fn both_backends_agree_on_six_to_eight_heaps_of_nim() {
     for (heaps, max) in [(6, 9), (7, 6), (8, 5)] {
         same_on_both_backends(&multiples_forbidden(heaps, 3), max);
+    }
+}
+
+#[test]
+fn density_maps_are_the_same_on_both_backends() {
+    if device().is_none() {
+        return;
+    }
+    let rules = Ruleset::bounded_moore(6, 2).unwrap();
+    let region = Region::new(6, 30).unwrap();
+    let mut bitmaps = Bitmaps(Vec::new());
+    let mut visit = |stratum: &Stratum<'_>| {
+        bitmaps.0.push(stratum.canonical_bitmap());
+        ControlFlow::Continue(())
+    };
+    cpu::take_one::TakeOne::new(&rules, &region).unwrap().run(true, &mut visit).unwrap();
+    for axes in [[Coordinate::Heap(2), Coordinate::Heap(1)], [Coordinate::Heap(3), Coordinate::Total]] {
+        let [twin, shader] = [BackendChoice::Cpu, BackendChoice::Gpu].map(|backend| {
+            let options = Options { backend, ..Options::default() };
+            Density::count(&bitmaps, &region, axes, &options, &mut |_| ControlFlow::Continue(())).unwrap()
+        });
+        assert!(twin.adapter().is_none() && shader.adapter().is_some());
+        assert_eq!(shader.sums()[0], region.positions());
+        assert!(common::counts(&twin) == common::counts(&shader), "{axes:?}");
     }
 }

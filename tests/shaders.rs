@@ -3,11 +3,15 @@
 use std::mem::{offset_of, size_of};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use nimstrata::gpu::params::{Deal, SieveRegion, SieveStep, StencilRegion, StencilStep};
-use nimstrata::gpu::{remoteness, sieve, take_one};
+use nimstrata::gpu::params::{
+    Deal, DensityGrid, DensityStep, SieveRegion, SieveStep, StencilRegion, StencilStep,
+};
+use nimstrata::gpu::{density, remoteness, sieve, take_one};
+use nimstrata::space::Segment;
 
 /// The shipped shaders by file name, with what the kernels include of them.
-const SHADERS: [(&str, &str); 4] = [
+const SHADERS: [(&str, &str); 5] = [
+    ("density.wgsl", density::SHADER),
     ("remoteness.wgsl", remoteness::SHADER_16),
     ("remoteness.wgsl", remoteness::SHADER_8),
     ("sieve.wgsl", sieve::SHADER),
@@ -70,8 +74,8 @@ macro_rules! assert_same_layout {
 }
 
 #[test]
-fn every_shader_takes_the_same_deal() {
-    for (_, source) in SHADERS {
+fn every_solving_shader_takes_the_same_deal() {
+    for (_, source) in SHADERS.into_iter().filter(|(name, _)| *name != "density.wgsl") {
         assert_same_layout!(source, "Deal", Deal, [first_active, active_count, panels, counter]);
         assert_eq!(layout(source, "Step").0[0], ("deal".to_owned(), 0));
     }
@@ -109,4 +113,11 @@ fn host_structs_lie_like_those_of_the_sieve_shader() {
         [cap, second_max, last_lane, coordinates, rank_terms, strips, first_planes, planes]
     );
     assert_same_layout!(sieve::SHADER, "Step", SieveStep, [deal, total, least_largest, allowed, keep]);
+}
+
+#[test]
+fn host_structs_lie_like_those_of_the_density_shader() {
+    assert_same_layout!(density::SHADER, "Grid", DensityGrid, [step]);
+    assert_same_layout!(density::SHADER, "Step", DensityStep, [segments]);
+    assert_same_layout!(density::SHADER, "Segment", Segment, [start, length, cell]);
 }

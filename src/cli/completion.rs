@@ -15,7 +15,7 @@ use nimstrata::{Error, Result, cpu};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
-use super::figures::{counted, grouped, share, time};
+use super::figures::{counted, grouped, sentence, share, time};
 use super::game::{Game, GameName, VariantArgs};
 use super::interrupt;
 use super::number::{self, Cap};
@@ -96,7 +96,10 @@ impl Args {
                 bar.update(0, || format!("writing the file, {}", bytes(written.into())));
                 if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            file.write(&*f, &sentence(&game.words()), &self.command(&game), &mut watch)
+            let options = self.options(&game);
+            let out = self.out.as_ref().map(|out| format!(" --out {}", out.display())).unwrap_or_default();
+            let command = format!("nimstrata completion {options}{out}");
+            file.write(&*f, &sentence(&game.words()), [&options, &command], &mut watch)
         });
         let report = CompletionReport {
             game: game.name.name(),
@@ -174,24 +177,18 @@ impl Args {
         Error::CompletionSize { heaps: self.heaps, max: self.max.text.clone(), largest }
     }
 
-    /// The command that does the same again.
-    fn command(&self, game: &Game) -> String {
+    /// The game and the heaps to be completed, as they were given.
+    fn options(&self, game: &Game) -> String {
         let forbid = game.forbid().map(|forbid| format!(" --forbid {forbid}")).unwrap_or_default();
         let misere = if game.rules.misere { " --misere" } else { "" };
-        let out = self.out.as_ref().map(|out| format!(" --out {}", out.display())).unwrap_or_default();
         let (name, heaps, max) = (game.name.name(), self.heaps, &self.max.text);
-        format!("nimstrata completion {name} --heaps {heaps}{forbid}{misere} --max {max}{out}")
+        format!("{name} --heaps {heaps}{forbid}{misere} --max {max}")
     }
 }
 
 /// What is completed, such as `3 heaps` of a game of four.
 fn others(heaps: u32) -> String {
     counted(u64::from(heaps) - 1, "heap")
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What an error about the region that is solved means for the heaps that are completed.

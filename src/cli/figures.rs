@@ -60,6 +60,12 @@ pub fn variable(index: usize) -> String {
     format!("a{}", translated(&index.to_string(), ['₀', '₁', '₂', '₃', '₄', '₅', '₆', '₇', '₈', '₉']))
 }
 
+/// A text with its first letter as a capital.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 fn translated(number: &str, digits: [char; 10]) -> String {
     number.bytes().map(|byte| digits[usize::from(byte - b'0')]).collect()
 }

@@ -62,6 +62,27 @@ pub struct Game {
 }
 
 impl Game {
+    /// The game with these rules. What has no name of its own goes by that of the nearest one.
+    pub fn of(rules: Ruleset) -> Self {
+        let (name, width) = match (rules.take, rules.touch_least) {
+            (Take::Any | Take::UpTo(2..), _) => (GameName::Fts, None),
+            (_, 1) => (GameName::BoundedMoore, Some(rules.touch_most)),
+            _ => (GameName::ExactSlow, Some(rules.touch_most)),
+        };
+        Self { name, width, rules }
+    }
+
+    /// The game and a region of it, as they are given on the command line.
+    pub fn options(&self, region: &Region) -> String {
+        let width = self.width.map(|width| format!(" --width {width}")).unwrap_or_default();
+        let forbid = self.forbid().map(|forbid| format!(" --forbid {forbid}")).unwrap_or_default();
+        let misere = if self.rules.misere { " --misere" } else { "" };
+        let (name, heaps, max) = (self.name.name(), region.heaps(), region.max());
+        let last = region.strata().end - 1;
+        let bound = if last < heaps * max { format!(" --up-to-total {last}") } else { String::new() };
+        format!("{name} --heaps {heaps}{width}{forbid}{misere} --max {max}{bound}")
+    }
+
     /// The rules in words.
     pub fn words(&self) -> String {
         let rules = &self.rules;

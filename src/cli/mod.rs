@@ -18,6 +18,7 @@ mod output;
 mod play;
 mod progress;
 mod query;
+mod render;
 mod report;
 mod solve;
 mod solving;
@@ -49,6 +50,7 @@ enum Command {
     Completion(completion::Args),
     Exceptions(exceptions::Args),
     Check(check::Args),
+    Render(render::Args),
     Devices(devices::Args),
 }
 
@@ -65,6 +67,7 @@ impl Cli {
             Command::Completion(args) => args.run(),
             Command::Exceptions(args) => args.run(),
             Command::Check(args) => args.run(),
+            Command::Render(args) => args.run(),
             Command::Devices(args) => args.run(),
         }
     }

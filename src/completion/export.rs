@@ -1,19 +1,16 @@
 //! Writes completions to files: JSON, CSV, `.npy`, and a picture.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
 use super::Completing;
 use crate::error::{Error, Result};
-use crate::picture::{self, Chart, Legend};
+use crate::npy;
+use crate::output_file::{OutputFile, WatchBytes};
+use crate::picture::{self, Chart, Key, Legend};
 
 /// Where a multiset has no completion, `.npy` files hold this.
 const NONE: u32 = u32::MAX;
-
-/// Called with the number of bytes written; [`ControlFlow::Break`] stops the writing.
-pub type WatchBytes<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 
 /// The kind of a file, by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +45,7 @@ impl Format {
 /// A file that will hold completions. It appears under its name when it is whole; what was there before stays until
 /// then.
 pub struct Output {
-    /// As it was given.
-    name: PathBuf,
-    /// Where links lead.
-    path: PathBuf,
-    /// A name beside it for what is not yet whole.
-    part: PathBuf,
-    file: Option<File>,
+    file: OutputFile,
     format: Format,
 }
 
@@ -62,103 +53,34 @@ impl Output {
     /// Makes sure that completions of this many heaps can be written, before they are computed.
     ///
     /// # Errors
-    /// [`Error::Format`] for an unknown kind of file, [`Error::Picture`] for a picture of other than three heaps,
-    /// [`Error::Overwrite`] for a name that a directory, a device or a read-only file has, [`Error::Io`] when the system
-    /// refuses.
+    /// [`Error::Format`] for an unknown kind of file, [`Error::Picture`] for a picture of other than three heaps, and as
+    /// [`OutputFile::create`].
     pub fn create(name: &Path, heaps: u32) -> Result<Self> {
         let format = Format::of(name)?;
         if format == Format::Png && heaps != 3 {
             return Err(Error::Picture { heaps });
         }
-        let refuse = |reason| Err(Error::Overwrite { path: name.to_owned(), reason });
-        let old = fs::metadata(name).ok();
-        match &old {
-            Some(old) if !old.is_file() => return refuse("it is there and is no file"),
-            Some(old) if old.permissions().readonly() => return refuse("it is there and is read-only"),
-            _ => {}
-        }
-        let path = fs::canonicalize(name).unwrap_or_else(|_| name.to_owned());
-        let stem = path.file_name().unwrap_or_default().to_string_lossy();
-        let part = path.with_file_name(format!(".{stem}.{}.part", std::process::id()));
-        let created = File::options().write(true).create_new(true).open(&part);
-        let file = created.map_err(|source| failed(name, source))?;
-        if let Some(old) = old {
-            // Best effort: the new file is no worse for having the usual permissions.
-            let _ = file.set_permissions(old.permissions());
-        }
-        Ok(Self { name: name.to_owned(), path, part, file: Some(file), format })
+        Ok(Self { file: OutputFile::create(name)?, format })
     }
 
-    /// Writes the file and returns its size. `game` and `command` go into a picture; `watch` hears now and then how many
-    /// bytes are written, and can stop it.
+    /// Writes the file and returns its size. `game`, `ruleset` and `command` go into a picture; `watch` hears now and
+    /// then how many bytes are written, and can stop it.
     ///
     /// # Errors
     /// [`Error::Io`] when it cannot be written, [`Error::Stopped`] when `watch` stopped it.
     pub fn write(
-        mut self,
+        self,
         f: &dyn Completing,
         game: &str,
-        command: &str,
+        [ruleset, command]: [&str; 2],
         watch: &mut WatchBytes<'_>,
     ) -> Result<u64> {
-        let mut stopped = false;
-        let mut write = |file: File, stopped: &mut bool| {
-            let watched = Watched { file, written: 0, watch: &mut *watch, stopped };
-            let mut out = BufWriter::with_capacity(1 << 20, watched);
-            match self.format {
-                Format::Json => write_json(f, &mut out)?,
-                Format::Csv => write_csv(f, &mut out)?,
-                Format::Npy => write_npy(f, &mut out)?,
-                Format::Png => write_png(f, &mut out, game, command)?,
-            }
-            let file = out.into_inner().map_err(io::IntoInnerError::into_error)?.file;
-            file.sync_all()?;
-            Ok(file.metadata()?.len())
-        };
-        let file = self.file.take().expect("it is taken here only");
-        let written = write(file, &mut stopped).and_then(|size| {
-            fs::rename(&self.part, &self.path)?;
-            Ok(size)
-        });
-        match written {
-            Err(_) if stopped => Err(Error::Stopped { when: format!("writing {}", self.name.display()) }),
-            written => written.map_err(|source| failed(&self.name, source)),
-        }
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        // Once renamed it is not there; and nothing more can be done about a part that cannot be removed.
-        let _ = fs::remove_file(&self.part);
-    }
-}
-
-fn failed(name: &Path, source: io::Error) -> Error {
-    Error::Io { what: format!("writing {}", name.display()), source }
-}
-
-/// A file that is written only as long as it is wanted.
-struct Watched<'a, 'b> {
-    file: File,
-    written: u64,
-    watch: &'a mut WatchBytes<'b>,
-    stopped: &'a mut bool,
-}
-
-impl Write for Watched<'_, '_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if (self.watch)(self.written).is_break() {
-            *self.stopped = true;
-            return Err(io::Error::other("no longer wanted"));
-        }
-        let written = self.file.write(bytes)?;
-        self.written += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.write(watch, |out| match self.format {
+            Format::Json => write_json(f, out),
+            Format::Csv => write_csv(f, out),
+            Format::Npy => write_npy(f, out),
+            Format::Png => write_png(f, out, game, [ruleset, command]),
+        })
     }
 }
 
@@ -216,23 +138,19 @@ fn write_csv(f: &dyn Completing, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// numpy's format 1.0: magic, version, length of the header, header padded to 64 bytes, data.
 fn write_npy(f: &dyn Completing, out: &mut dyn Write) -> io::Result<()> {
-    let size = f.max() + 1;
-    let shape = match f.heaps() {
-        2 => format!("({size},)"),
-        heaps => format!("({})", vec![size.to_string(); heaps as usize - 1].join(", ")),
-    };
-    let header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': {shape}, }}");
-    let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&(length as u16).to_le_bytes())?;
-    writeln!(out, "{header:<width$}", width = length - 1)?;
+    let size = u64::from(f.max()) + 1;
+    npy::write_header(&mut *out, "<u4", &vec![size; f.heaps() as usize - 1])?;
     tuples(f, &mut |heaps| out.write_all(&f.completion(heaps).unwrap_or(NONE).to_le_bytes()))
 }
 
 /// A square a pair, coloured by f from 0 to the greatest f of the table.
-fn write_png(f: &dyn Completing, out: &mut dyn Write, game: &str, command: &str) -> io::Result<()> {
+fn write_png(
+    f: &dyn Completing,
+    out: &mut dyn Write,
+    game: &str,
+    [ruleset, command]: [&str; 2],
+) -> io::Result<()> {
     let most = f.greatest().unwrap_or(0);
     let description = format!(
         "f(x,y), the heap that completes x and y to a P-position at an allowed total. {game}. x to the right and y up, \
@@ -242,12 +160,18 @@ fn write_png(f: &dyn Completing, out: &mut dyn Write, game: &str, command: &str)
     );
     let chart = Chart {
         title: &["f(x,y) completes x and y to a P-position at an allowed total", game],
-        size: f.max() + 1,
+        size: [f.max() + 1; 2],
         axes: ["x", "y"],
-        name: "f(x,y)",
-        most,
-        gaps: f.completed() < f.multisets(),
-        value: &|x, y| f.completion(&[x, y]),
+        captions: &[String::new()],
+        columns: 1,
+        key: Key::Scale {
+            name: "f(x,y)",
+            least: 0,
+            most,
+            unit: 1,
+            none: (f.completed() < f.multisets()).then_some("none"),
+        },
+        value: &|_, x, y| f.completion(&[x, y]),
     };
-    picture::write_png(out, &chart, &Legend { description: &description, command })
+    picture::write_png(out, &chart, &Legend { description: &description, command, ruleset })
 }

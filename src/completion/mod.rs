@@ -18,7 +18,7 @@ mod solved;
 mod table;
 
 pub use bound::Bound;
-pub use export::{Format, Output, WatchBytes};
+pub use export::{Format, Output};
 pub use solved::{Completions, bytes, largest_cap, region, solve};
 pub use table::{MOST, Table, WatchPairs};
 

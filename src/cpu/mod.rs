@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 
+pub mod density;
 mod lanes;
 pub mod remoteness;
 pub mod sieve;

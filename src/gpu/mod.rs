@@ -3,6 +3,7 @@
 mod adapter;
 mod cells;
 mod context;
+pub mod density;
 pub mod params;
 pub mod remoteness;
 pub mod sieve;

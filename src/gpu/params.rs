@@ -97,5 +97,21 @@ pub struct SieveStep {
     pub keep: u32,
 }
 
+/// `Grid` of `shaders/density.wgsl`: what holds for the whole map.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub struct DensityGrid {
+    /// How many cells the next position of a segment is further, modulo 2³².
+    pub step: u32,
+}
+
+/// `Step` of `shaders/density.wgsl`: what holds for one dispatch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub struct DensityStep {
+    /// How many segments there are.
+    pub segments: u32,
+}
+
 /// In a source, that no move may arrive there.
 pub const FORBIDDEN: u32 = 1 << 31;

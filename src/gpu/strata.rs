@@ -253,12 +253,15 @@ impl<K: Kernel> Strata<K> {
         (busy / (blocks * team.threads).max(1)).clamp(1, most)
     }
 
-    /// Workgroups for one task a block, folded into two dimensions, and as many layers of them as a block has tasks.
+    /// Workgroups for the tasks of these blocks, folded into two dimensions. The third is the panels, unless the tasks of a
+    /// workgroup are panels of the only block.
     fn workgroups(&self, blocks: u32, panels: u32) -> [u32; 3] {
-        let groups = u64::from(blocks.div_ceil(THREADS / self.kernel.team().threads));
+        let (tasks, layers) =
+            if self.problem.layout.lane_is_floor() { (panels, 1) } else { (blocks, panels) };
+        let groups = u64::from(tasks.div_ceil(THREADS / self.kernel.team().threads));
         let most = u64::from(self.problem.context.summary.max_workgroups_per_dimension);
         let rows = groups.div_ceil(most);
-        [groups.div_ceil(rows) as u32, rows as u32, panels]
+        [groups.div_ceil(rows) as u32, rows as u32, layers]
     }
 
     /// Submits a batch and, behind it, a copy of cells to `staging`.

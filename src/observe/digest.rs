@@ -22,7 +22,13 @@ impl Digest {
     /// The digest of the strata observed so far, as 16 hexadecimal digits.
     #[must_use]
     pub fn hex(&self) -> String {
-        format!("{:016x}", self.strata.digest())
+        format!("{:016x}", self.value())
+    }
+
+    /// The same as a number.
+    #[must_use]
+    pub fn value(&self) -> u64 {
+        self.strata.digest()
     }
 }
 

@@ -191,6 +191,7 @@ pub struct Reader {
     region: Region,
     layout: Layout,
     words: Vec<u32>,
+    p_positions: u64,
 }
 
 impl Reader {
@@ -201,19 +202,25 @@ impl Reader {
     pub fn new(rules: &Ruleset, region: &Region, cell: Cell) -> Result<Self> {
         let layout = Layout::with_cells(region, cell)?;
         let words = vec![0; layout.words() as usize];
-        Ok(Self { rules: rules.clone(), region: region.clone(), layout, words })
+        Ok(Self { rules: rules.clone(), region: region.clone(), layout, words, p_positions: 0 })
     }
 
-    /// The stratum with this total, whose values these are.
+    /// Reads the stratum with this total, whose values these are.
     ///
     /// # Panics
     /// If they are of another kind or number than the cells and the stratum.
-    pub fn read(&mut self, total: u32, canonical: Canonical<'_>) -> Stratum<'_> {
-        let cell = self.layout.cell();
-        fill(&self.layout, total, canonical, CellsMut::from_words(cell, &mut self.words));
+    pub fn read(&mut self, total: u32, canonical: Canonical<'_>) {
+        fill(&self.layout, total, canonical, CellsMut::from_words(self.layout.cell(), &mut self.words));
+        self.p_positions = canonical.p_positions();
+    }
+
+    /// The stratum that was read last, whose total this must be.
+    #[must_use]
+    pub fn stratum(&self, total: u32) -> Stratum<'_> {
         let forbidden = self.rules.forbidden.contains(total.into());
-        let counts = [self.region.stratum_size(total), canonical.p_positions()];
-        Stratum::new(&self.layout, Cells::from_words(cell, &self.words), total, forbidden, counts)
+        let counts = [self.region.stratum_size(total), self.p_positions];
+        let cells = Cells::from_words(self.layout.cell(), &self.words);
+        Stratum::new(&self.layout, cells, total, forbidden, counts)
     }
 }
 

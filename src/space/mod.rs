@@ -12,6 +12,7 @@ mod length;
 mod lines;
 mod order;
 mod region;
+mod segment;
 mod stencil;
 mod stratum;
 
@@ -21,6 +22,8 @@ pub use count::count_tuples;
 pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
 pub use length::{remoteness_bound, remoteness_cell};
 pub use lines::{LineLayout, Strip, TABLES};
+pub use order::{OrderedRow, Ranks};
 pub use region::Region;
+pub use segment::{Coordinate, Grid, LONGEST_SEGMENT, Segment};
 pub use stencil::{Shift, Stencil, Term, TouchMask};
 pub use stratum::{Row, Run, Stratum};

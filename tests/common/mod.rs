@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
 use nimstrata::oracle;
-use nimstrata::space::{Canonical, CanonicalBuf, Region, Stratum};
+use nimstrata::space::{Canonical, CanonicalBuf, Coordinate, Region, Stratum};
 use proptest::prelude::*;
 
 /// So many random cases, without a file of failures: what fails is worth a test of its own.
@@ -213,4 +213,47 @@ pub fn undisturbed(backend: &mut dyn Backend, bits: bool) -> Vec<(u32, u64, Opti
     };
     backend.run(bits, &mut visit).unwrap();
     all
+}
+
+/// Verdicts in memory, one canonical bitmap a stratum.
+pub struct Bitmaps(pub Vec<Vec<u8>>);
+
+impl nimstrata::density::Verdicts for Bitmaps {
+    fn append(&self, total: u32, places: std::ops::Range<u64>, words: &mut Vec<u32>) {
+        let bytes = places.start as usize / 8..places.end.div_ceil(8) as usize;
+        nimstrata::density::append_bytes(&self.0[total as usize][bytes], words);
+    }
+}
+
+/// Two coordinates of positions with this many heaps.
+pub fn axes(heaps: u32, [one, other]: [prop::sample::Index; 2]) -> [Coordinate; 2] {
+    [one, other].map(|index| match index.index(heaps as usize + 1) as u32 {
+        0 => Coordinate::Total,
+        heap => Coordinate::Heap(heap),
+    })
+}
+
+/// Counts by two coordinates one position after another: positions, and P-positions among them.
+pub fn density_by_definition(region: &Region, bitmaps: &Bitmaps, axes: [Coordinate; 2]) -> Vec<[u64; 2]> {
+    let [width, height] = axes.map(|axis| axis.values(region) as usize);
+    let mut counts = vec![[0; 2]; width * height];
+    for total in region.strata() {
+        for (index, position) in region.stratum(total).enumerate() {
+            let value = |axis| match axis {
+                Coordinate::Heap(heap) => position.sizes()[(region.heaps() - heap) as usize] as usize,
+                Coordinate::Total => total as usize,
+            };
+            let count = &mut counts[value(axes[0]) * height + value(axes[1])];
+            count[0] += 1;
+            count[1] += u64::from(bitmaps.0[total as usize][index / 8] >> (index % 8) & 1);
+        }
+    }
+    counts
+}
+
+/// All counts of a density map.
+pub fn counts(density: &nimstrata::density::Density) -> Vec<[u64; 2]> {
+    let [width, height] = density.shape();
+    let cells = (0..width).flat_map(|first| (0..height).map(move |second| [first, second]));
+    cells.map(|cell| density.at(cell)).collect()
 }
