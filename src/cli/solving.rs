@@ -1,14 +1,17 @@
 //! How to solve, and a solve with its progress bar and its interruption.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use nimstrata::game::Ruleset;
-use nimstrata::solver::{self, BackendChoice, Observer, Options, Quantity, Solver, Summary};
+use nimstrata::solver::{self, BackendChoice, Known, Observer, Options, Progress, Quantity, Solver, Summary};
 use nimstrata::space::Region;
+use nimstrata::store::{Subject, Writer};
 use nimstrata::{Error, Result};
 
+use super::figures::grouped;
 use super::progress::{Bar, strata_of};
 use super::{interrupt, number};
 
@@ -104,6 +107,38 @@ pub struct Solved {
     pub software: bool,
     /// CPU threads.
     pub threads: usize,
+    /// What had been solved before.
+    pub before: Summary,
+    /// The digest of the region, where a store was written.
+    pub digest: Option<u64>,
+}
+
+impl Solved {
+    fn new(solver: &Solver, quantity: Quantity, summary: Summary) -> Self {
+        Self {
+            summary,
+            quantity,
+            backend: solver.backend(),
+            adapter: solver.adapter().map(str::to_owned),
+            software: solver.is_software(),
+            threads: solver.threads(),
+            before: Summary::default(),
+            digest: None,
+        }
+    }
+}
+
+/// An interruption after which the same command goes on.
+fn keeping(error: Error) -> Error {
+    match error {
+        Error::Interrupted { done, strata, .. } => Error::Interrupted { done, strata, goes_on: true },
+        other => other,
+    }
+}
+
+/// Whether to go on.
+fn flow(wanted: bool) -> ControlFlow<()> {
+    if wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 impl Solving {
@@ -130,20 +165,56 @@ impl Solving {
         let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
         let summary = solver.run(observers, &mut |progress| {
             bar.update(progress.positions, || strata_of(region, progress));
-            if interrupt::asked() || !wanted.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            flow(!interrupt::asked() && wanted.load(Ordering::Relaxed))
         })?;
-        Ok(Solved {
-            summary,
-            quantity: self.options.quantity,
-            backend: solver.backend(),
-            adapter: solver.adapter().map(str::to_owned),
-            software: solver.is_software(),
-            threads: solver.threads(),
-        })
+        Ok(Solved::new(&solver, self.options.quantity, summary))
+    }
+
+    /// Solves a region into a store, or what is left of it. Observers see all of it.
+    pub fn run_storing(
+        &self,
+        rules: &Ruleset,
+        region: &Region,
+        observers: &mut [&mut dyn Observer],
+        folder: &Path,
+    ) -> Result<Solved> {
+        let quantity = self.options.quantity;
+        let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
+        let needed = u128::from(Writer::memory(&subject)?);
+        let what = format!("writing the strata of {}", folder.display());
+        let this = self.clone().reserving(what, needed, "a smaller --max would do")?;
+        let mut solver = Solver::new(rules, region, &this.options)?;
+        let _requests = interrupt::Guard::new();
+        let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
+        let mut reading = |done: u32| {
+            bar.update(0, || format!("reading {} strata back", grouped(done.into())));
+            flow(!interrupt::asked())
+        };
+        let mut writer = Writer::open(folder, subject, &mut reading)?;
+        let mut watch = |progress: &Progress, wanted: bool| {
+            bar.update(progress.positions, || strata_of(region, progress));
+            flow(wanted && !interrupt::asked())
+        };
+        if writer.known().strata() > 0 {
+            let learned = solver.learn(&writer.known(), observers, &mut |progress| watch(progress, true));
+            learned.map_err(keeping)?;
+        }
+        let before = solver.summary();
+        bar.start_at(before.positions);
+        let mut watch = |progress: &Progress, wanted: bool| {
+            bar.update(progress.positions, || strata_of(region, progress));
+            flow(wanted && !interrupt::asked())
+        };
+        let failed = writer.failure();
+        let mut all =
+            observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer).collect::<Vec<_>>();
+        all.push(&mut writer);
+        let run = solver.run(&mut all, &mut |progress| watch(progress, !failed.load(Ordering::Relaxed)));
+        // What was solved is on the disk before anything is said, whatever ended the run.
+        writer.pause()?;
+        let summary = run.map_err(keeping)?;
+        let digest = writer.finish(&summary)?;
+        Ok(Solved { before, digest: Some(digest), ..Solved::new(&solver, quantity, summary) })
     }
 
     /// Finds out this quantity.
