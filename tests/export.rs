@@ -138,9 +138,11 @@ proptest! {
         let tuples = tuples(region.heaps(), max);
         let bits = tuples.iter().map(|tuple| is_p(tuple)).collect::<Vec<_>>();
         let bytes = bits.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>();
-        prop_assert_eq!(npy(&box_of(&store, max, Entries::Verdicts)).1, bytes);
+        let file = box_of(&store, max, Entries::Verdicts);
+        prop_assert_eq!(npy(&file).1, bytes);
         let row = max as usize + 1;
-        prop_assert_eq!(npy(&box_of(&store, max, Entries::Packed)).1, packed(&bits, row));
+        let file = box_of(&store, max, Entries::Packed);
+        prop_assert_eq!(npy(&file).1, packed(&bits, row));
         if quantity == Quantity::Remoteness {
             let solved = oracle::remoteness(rules, region);
             let file = box_of(&store, max, Entries::Remoteness);
