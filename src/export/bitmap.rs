@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 use super::WatchPositions;
-use crate::slice::Slices;
+use crate::slice::{Seen, Slices};
 
 /// Rows that are filled before they are written.
 const ROWS_PER_ROUND: u32 = 256;
@@ -55,7 +55,7 @@ impl<'a> Bitmap<'a> {
     fn row(&self, slice: usize, y: u32) -> Vec<u8> {
         let mut row = vec![0; (self.max as usize + 1).div_ceil(8)];
         for x in 0..=self.max {
-            let black = self.slices.at(slice, x, y).is_some_and(|seen| seen.is_p());
+            let black = self.slices.at(slice, x, y).is_some_and(Seen::is_p);
             row[x as usize / 8] |= u8::from(black) << (7 - x % 8);
         }
         row
