@@ -317,7 +317,7 @@ fn density_maps_are_the_same_on_both_backends() {
     let region = Region::new(6, 30).unwrap();
     let mut bitmaps = Bitmaps(Vec::new());
     let mut visit = |stratum: &Stratum<'_>| {
-        bitmaps.0.push(stratum.canonical_bitmap());
+        bitmaps.0.push(common::canonical(stratum));
         ControlFlow::Continue(())
     };
     cpu::take_one::TakeOne::new(&rules, &region).unwrap().run(true, &mut visit).unwrap();
