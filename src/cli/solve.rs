@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use nimstrata::checkpoint::Resumable;
 use nimstrata::error::bytes;
 use nimstrata::game::Position;
 use nimstrata::observe::{Digest, Distribution, Longest};
@@ -15,7 +16,7 @@ use super::figures::{counted, grouped, share};
 use super::game::{Game, GameArgs};
 use super::output::{Lines, OutputArgs};
 use super::report::Report;
-use super::solving::{Solved, SolvingArgs};
+use super::solving::{SavingArgs, Solved, SolvingArgs};
 
 /// A longer table is shown without its middle.
 const MOST_ROWS: usize = 40;
@@ -57,8 +58,10 @@ pub struct Args {
     digest: bool,
     /// Write a store, for numpy and for later commands: a new or empty folder, or one where this command was
     /// interrupted, to go on from there
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "checkpoint")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    saving: SavingArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -155,12 +158,26 @@ impl Args {
         let mut distribution = remoteness.then(Distribution::default);
         // A store knows its digest.
         let mut digest = (self.digest && self.out.is_none()).then(Digest::default);
-        let mut observers: Vec<&mut dyn Observer> = Vec::new();
-        observers.extend(distribution.as_mut().map(|distribution| distribution as &mut dyn Observer));
-        observers.extend(digest.as_mut().map(|digest| digest as &mut dyn Observer));
-        let solved = match &self.out {
-            Some(folder) => solving.run_storing(&game.rules, &region, &mut observers, folder)?,
-            None => solving.run(&game.rules, &region, &mut observers)?,
+        let counted = match (&distribution, &digest) {
+            (None, None) => "counts",
+            (Some(_), None) => "the distribution",
+            (None, Some(_)) => "counts and the digest",
+            (Some(_), Some(_)) => "the distribution and the digest",
+        };
+        let saving = self.saving.saving(counted.to_owned());
+        let mut resumable: Vec<&mut dyn Resumable> = Vec::new();
+        resumable.extend(distribution.as_mut().map(|distribution| distribution as &mut dyn Resumable));
+        resumable.extend(digest.as_mut().map(|digest| digest as &mut dyn Resumable));
+        let solved = match (&self.out, saving) {
+            (None, Some(saving)) => solving.run_saving(&game.rules, &region, &mut resumable, &saving)?,
+            (out, _) => {
+                let mut observers =
+                    resumable.into_iter().map(|observer| observer as &mut dyn Observer).collect::<Vec<_>>();
+                match out {
+                    Some(folder) => solving.run_storing(&game.rules, &region, &mut observers, folder)?,
+                    None => solving.run(&game.rules, &region, &mut observers)?,
+                }
+            }
         };
         let positions = solved.summary.positions;
         let stored = solved.digest.map(|digest| format!("{digest:016x}"));

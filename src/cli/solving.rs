@@ -1,11 +1,14 @@
 //! How to solve, and a solve with its progress bar and its interruption.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use nimstrata::checkpoint::{self, Resumable};
 use nimstrata::game::Ruleset;
+use nimstrata::output_file::OutputFile;
 use nimstrata::solver::{self, BackendChoice, Known, Observer, Options, Progress, Quantity, Solver, Summary};
 use nimstrata::space::Region;
 use nimstrata::store::{Subject, Writer};
@@ -83,6 +86,32 @@ impl SolvingArgs {
                 Ok(Solving { options: Options { backend, adapter, ..options }, quiet })
             }
         }
+    }
+}
+
+/// Where a run that only counts saves how far it is.
+#[derive(clap::Args)]
+pub struct SavingArgs {
+    /// Save in this file how far the run is, now and then and on Ctrl-C; the same command goes on from there
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Save at least this often
+    #[arg(long, value_name = "SECONDS", default_value = "60", requires = "checkpoint", value_parser = number::total, allow_hyphen_values = true)]
+    every: u64,
+}
+
+/// Where and how often a run saves how far it is, and what it counts.
+pub struct Saving {
+    path: PathBuf,
+    every: Duration,
+    what: String,
+}
+
+impl SavingArgs {
+    /// The same, for what is counted, if it is wanted.
+    pub fn saving(&self, what: String) -> Option<Saving> {
+        let every = Duration::from_secs(self.every);
+        self.checkpoint.clone().map(|path| Saving { path, every, what })
     }
 }
 
@@ -168,6 +197,45 @@ impl Solving {
             flow(!interrupt::asked() && wanted.load(Ordering::Relaxed))
         })?;
         Ok(Solved::new(&solver, self.options.quantity, summary))
+    }
+
+    /// As [`run`](Self::run), saving in a file how far it is, now and then and when it is interrupted. Where the file is
+    /// there, it goes on from it.
+    pub fn run_saving(
+        &self,
+        rules: &Ruleset,
+        region: &Region,
+        observers: &mut [&mut dyn Resumable],
+        saving: &Saving,
+    ) -> Result<Solved> {
+        let mut solver = Solver::new(rules, region, &self.options)?;
+        // Refuses what cannot be written before anything is solved.
+        drop(OutputFile::create(&saving.path)?);
+        let _requests = interrupt::Guard::new();
+        let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
+        let subject =
+            Subject { rules: rules.clone(), region: region.clone(), quantity: self.options.quantity };
+        let about = format!("{} of {subject}", saving.what);
+        let before = checkpoint::resume(&saving.path, &about, &mut solver, observers)?;
+        bar.start_at(before.positions);
+        let strata = u64::from(region.strata().end);
+        loop {
+            let saved = Instant::now();
+            let mut all = observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
+            let summary = solver.go_on(&mut all.by_ref().collect::<Vec<_>>(), &mut |progress| {
+                bar.update(progress.positions, || strata_of(region, progress));
+                flow(!interrupt::asked() && saved.elapsed() < saving.every)
+            })?;
+            if summary.strata == strata {
+                // Finished; that it was there is no longer of use, and that it stays no harm.
+                let _ = std::fs::remove_file(&saving.path);
+                return Ok(Solved { before, ..Solved::new(&solver, self.options.quantity, summary) });
+            }
+            checkpoint::write(&saving.path, &about, &solver, observers)?;
+            if interrupt::asked() {
+                return Err(Error::Interrupted { done: summary.strata, strata, goes_on: true });
+            }
+        }
     }
 
     /// Solves a region into a store, or what is left of it. Observers see all of it.
