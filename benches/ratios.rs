@@ -41,8 +41,11 @@ fn one_at_a_time(rules: &Ruleset, max: u64, quantity: Quantity, ranking: Ranking
 }
 
 fn main() {
-    let moore = |heaps, width| Ruleset::bounded_moore(heaps, width).expect("the table names games that exist");
-    let fts = Ruleset::forbidden_total_size(3).expect("the game exists").with_forbidden("5k".parse().expect("a set"));
+    let moore =
+        |heaps, width| Ruleset::bounded_moore(heaps, width).expect("the table names games that exist");
+    let fts = Ruleset::forbidden_total_size(3)
+        .expect("the game exists")
+        .with_forbidden("5k".parse().expect("a set"));
     let (verdict, remoteness) = (Quantity::Verdict, Quantity::Remoteness);
     println!("{:<42} {:>10} {:>10} {:>8} {:>12}", "", "kernel", "baseline", "ratio", "differences");
     for (name, rules, max, small, quantity) in [
@@ -55,8 +58,8 @@ fn main() {
     ] {
         let scale = if rules.touch_most == 1 { small as f64 / max as f64 } else { 1.0 };
         let kernel = kernel(&rules, max, quantity);
-        let [sums, differences] =
-            [Ranking::Sums, Ranking::Differences].map(|ranking| scale * one_at_a_time(&rules, small, quantity, ranking));
+        let [sums, differences] = [Ranking::Sums, Ranking::Differences]
+            .map(|ranking| scale * one_at_a_time(&rules, small, quantity, ranking));
         println!("{name:<42} {kernel:>10.2e} {sums:>10.2e} {:>8.0} {differences:>12.2e}", kernel / sums);
     }
 }
