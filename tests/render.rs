@@ -8,7 +8,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use nimstrata::game::{Position, Ruleset};
 use nimstrata::oracle;
-use nimstrata::solver::{Options, Quantity, Solver};
+use nimstrata::solver::{BackendChoice, Options, Quantity, Solver};
 use nimstrata::space::Region;
 use nimstrata::store::{Subject, Writer};
 use serde_json::Value;
@@ -21,12 +21,18 @@ impl Workshop {
     /// Solves and stores a region.
     fn solving(rules: Ruleset, region: Region, quantity: Quantity) -> Self {
         let workshop = Self(tempfile::tempdir().unwrap());
-        let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
+        let subject = Subject { rules, region, quantity };
         let go_on = &mut |_: &_| ControlFlow::Continue(());
-        let mut writer =
-            Writer::open(&workshop.0.path().join("store"), subject, &mut |_| ControlFlow::Continue(()))
-                .unwrap();
-        let mut solver = Solver::new(&rules, &region, &Options { quantity, ..Options::default() }).unwrap();
+        let mut writer = Writer::open(&workshop.0.path().join("store"), subject.clone(), &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        let mut solver = Solver::new(
+            &subject.rules,
+            &subject.region,
+            &Options { quantity, backend: BackendChoice::Cpu, ..Options::default() },
+        )
+        .unwrap();
         let summary = solver.run(&mut [&mut writer], go_on).unwrap();
         writer.finish(&summary).unwrap();
         workshop
