@@ -141,7 +141,7 @@ impl Args {
         let written = files.into_iter().map(|target| pool.install(|| export.write(target)));
         let written = written.collect::<Result<Vec<_>>>()?;
         if let Some(format) = targets.printed {
-            return export.print(format.unwrap_or_else(default_format));
+            return export.print(format);
         }
         let game = Game::of(store.rules().clone());
         self.output.print(&ExportReport::new(&game, &store, written, start.elapsed()))
@@ -198,11 +198,6 @@ impl Args {
             _ => Ok(Slices::new(store, given(&self.fix, store.region())?)),
         }
     }
-}
-
-/// As people read it on a terminal, as programs do elsewhere.
-fn default_format() -> ListFormat {
-    if io::stdout().is_terminal() { ListFormat::Text } else { ListFormat::Csv }
 }
 
 /// What is written of a store.

@@ -1,5 +1,6 @@
 //! Where an export goes, and what each file holds by the end of its name.
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use nimstrata::export::ListFormat;
@@ -36,8 +37,8 @@ impl Kind {
 /// All that is to be written.
 pub struct Targets {
     files: Vec<(PathBuf, Kind)>,
-    /// Whether a list goes to standard output, and in which format if that was said.
-    pub printed: Option<Option<ListFormat>>,
+    /// How the list is written that goes to standard output, if one does.
+    pub printed: Option<ListFormat>,
 }
 
 impl Targets {
@@ -45,7 +46,7 @@ impl Targets {
     pub fn of(mut names: Vec<PathBuf>, format: Option<ListFormat>) -> Result<Self> {
         let given = names.len();
         names.retain(|name| name.as_os_str() != "-");
-        let printed = (names.len() < given || given == 0).then_some(format);
+        let printed = (names.len() < given || given == 0).then(|| format.unwrap_or_else(default_format));
         names.dedup();
         let files = names.into_iter().map(|path| {
             let kind = Kind::of(&path)?;
@@ -66,6 +67,11 @@ impl Targets {
         };
         self.files.iter().map(create).collect()
     }
+}
+
+/// As people read it on a terminal, as programs do elsewhere.
+fn default_format() -> ListFormat {
+    if io::stdout().is_terminal() { ListFormat::Text } else { ListFormat::Csv }
 }
 
 /// A file to be written.
