@@ -22,6 +22,7 @@ mod render;
 mod report;
 mod solve;
 mod solving;
+mod stored;
 
 use std::io::Write;
 use std::process::ExitCode;

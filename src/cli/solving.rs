@@ -1,12 +1,14 @@
 //! How to solve, and a solve with its progress bar and its interruption.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use nimstrata::game::Ruleset;
-use nimstrata::solver::{self, BackendChoice, Observer, Options, Quantity, Solver, Summary};
+use nimstrata::solver::{self, BackendChoice, Observer, Options, Quantity, SolvedBefore, Solver, Summary};
 use nimstrata::space::Region;
+use nimstrata::store::Store;
 use nimstrata::{Error, Result};
 
 use super::progress::{Bar, strata_of};
@@ -96,7 +98,7 @@ pub struct Solved {
     pub summary: Summary,
     /// What was to be found.
     pub quantity: Quantity,
-    /// `cpu` or `gpu`.
+    /// `cpu`, `gpu` or `store`.
     pub backend: &'static str,
     /// The name of the GPU adapter, if one was used.
     pub adapter: Option<String>,
@@ -104,6 +106,8 @@ pub struct Solved {
     pub software: bool,
     /// CPU threads.
     pub threads: usize,
+    /// The store that was read, if it was.
+    pub source: Option<String>,
 }
 
 impl Solving {
@@ -143,7 +147,14 @@ impl Solving {
             adapter: solver.adapter().map(str::to_owned),
             software: solver.is_software(),
             threads: solver.threads(),
+            source: self.options.source.as_ref().map(|source| source.name()),
         })
+    }
+
+    /// Reads this store instead of solving.
+    pub fn reading(mut self, store: Option<Arc<Store>>) -> Self {
+        self.options.source = store.map(|store| store as Arc<dyn SolvedBefore>);
+        self
     }
 
     /// Finds out this quantity.
