@@ -14,8 +14,6 @@ override LANES: u32 = 8u;
 
 const THREADS: u32 = 64u;
 const MOST_HEAPS: u32 = 14u;
-// The plane of a coordinate that is equal to the next one: the lines are the same.
-const NO_PLANE: u32 = 0xffffffffu;
 
 // What holds for the whole region. The last five are places in `index`.
 struct Region {
@@ -68,13 +66,19 @@ struct Step {
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 
 // For each task and axis, the plane of the line without that coordinate.
-var<workgroup> task_planes: array<u32, (AXES + 1u) * (THREADS / LANES)>;
+var<workgroup> task_planes: array<Plane, (AXES + 1u) * (THREADS / LANES)>;
 var<workgroup> tally: atomic<u32>;
 
 // The rows of one box: row w starts (lane 0) at word origin + w * stride of its table, all mod 2^32.
 struct Strip {
     origin: u32,
     stride: u32,
+}
+
+// The plane of the lines without one coordinate, and 1; or 0 where that is equal to the next one: the lines are the same.
+struct Plane {
+    strip: Strip,
+    present: u32,
 }
 
 fn place(strip: Strip, word: i32, lane: i32) -> u32 {
@@ -113,9 +117,9 @@ fn at_least(bit: i32) -> u32 {
 }
 
 // The plane of the lines without one coordinate of a block, where x1 + x2 + lane = rest.
-fn plane_without(block: u32, left_out: u32, rest: i32) -> u32 {
+fn plane_without(block: u32, left_out: u32, rest: i32) -> Plane {
     if left_out + 1u < AXES && coordinate(block, left_out + 1u) == coordinate(block, left_out) {
-        return NO_PLANE;
+        return Plane(Strip(0u, 0u), 0u);
     }
     // With one coordinate less, an axis has the terms that the next one has here.
     var rank = 0u;
@@ -125,27 +129,60 @@ fn plane_without(block: u32, left_out: u32, rest: i32) -> u32 {
     for (var axis = left_out + 1u; axis < AXES; axis++) {
         rank += rank_term(axis, coordinate(block, axis));
     }
-    return index[region.first_planes + rank] + u32(rest);
+    return Plane(plane_strip(index[region.first_planes + rank] + u32(rest)), 1u);
+}
+
+// What the words of a block in a stratum have in common.
+struct Task {
+    block: u32,
+    // Where its planes are in the workgroup's list.
+    planes: u32,
+    // Stones left for x1, x2 and the lane.
+    rest: i32,
+    // The least and the greatest values of what else bounds its windows: x3, or 0, and the lane.
+    x3: i32,
+    last_lane: i32,
+    rows: Strip,
+    mirror: Strip,
+    diagonals: Strip,
+}
+
+fn task_of(block: u32, number: u32, rest: i32) -> Task {
+    var task: Task;
+    task.block = block;
+    task.planes = number * AXES;
+    task.rest = rest;
+    if AXES > 0u {
+        task.x3 = i32(coordinate(block, 0u));
+    }
+    task.last_lane = block_last_lane(block);
+    task.rows = block_strip(block, 0u);
+    if HEAPS >= 2u {
+        task.mirror = block_strip(block, 1u);
+    }
+    if HEAPS >= 3u {
+        task.diagonals = block_strip(block, 2u);
+    }
+    return task;
 }
 
 // The line bits of 32 neighbouring values of x2, those of all lines of a position in one.
-fn taken(block: u32, task: u32, word: i32, lane: i32, rest: i32) -> u32 {
-    var bits = atomicLoad(&rows[place(block_strip(block, 0u), word, lane)]);
+fn taken(task: Task, word: i32, lane: i32) -> u32 {
+    var bits = atomicLoad(&rows[place(task.rows, word, lane)]);
     if HEAPS >= 2u {
-        let bit = region.cap + block_last_lane(block) - rest + word * 32;
-        let strip = block_strip(block, 1u);
-        let low = atomicLoad(&mirror[place(strip, bit >> 5u, lane)]);
-        let high = atomicLoad(&mirror[place(strip, (bit >> 5u) + 1, lane)]);
+        let bit = region.cap + task.last_lane - task.rest + word * 32;
+        let low = atomicLoad(&mirror[place(task.mirror, bit >> 5u, lane)]);
+        let high = atomicLoad(&mirror[place(task.mirror, (bit >> 5u) + 1, lane)]);
         let shift = u32(bit) % 32u;
         bits |= (low >> shift) | ((high << 1u) << (31u - shift));
     }
     if HEAPS >= 3u {
-        bits |= atomicLoad(&diagonals[place(block_strip(block, 2u), word, 2 * region.cap - rest + lane)]);
+        bits |= atomicLoad(&diagonals[place(task.diagonals, word, 2 * region.cap - task.rest + lane)]);
     }
     for (var axis = 0u; axis < AXES; axis++) {
-        let plane = task_planes[task * AXES + axis];
-        if plane != NO_PLANE {
-            bits |= atomicLoad(&planes[place(plane_strip(plane), word, lane)]);
+        let plane = task_planes[task.planes + axis];
+        if plane.present != 0u {
+            bits |= atomicLoad(&planes[place(plane.strip, word, lane)]);
         }
     }
     return bits;
@@ -212,22 +249,22 @@ fn mark(block: u32, second: i32, lane: i32, rest: i32) {
 }
 
 // Solves every word of one lane's window. Returns the number of P-positions.
-fn solve_lane(block: u32, task: u32, lane: i32, rest: i32, x3: i32) -> u32 {
-    let t = rest - lane;
-    let least = max(max(x3, select(0, lane, AXES == 0u)), t - region.cap);
-    let most = min(t / 2, region.second_max);
+fn solve_lane(task: Task, lane: i32) -> u32 {
+    let t = task.rest - lane;
+    let least = max(max(task.x3, select(0, lane, AXES == 0u)), t - region.cap);
+    let most = min(t >> 1u, region.second_max);
     let covered = min(most, t - step.least_largest);
     var count = 0u;
-    for (var word = least / 32; word <= most / 32; word++) {
+    for (var word = least >> 5u; word <= most >> 5u; word++) {
         let window = at_least(least - 32 * word) & ~at_least(covered + 1 - 32 * word);
-        let verdict = ~taken(block, task, word, lane, rest) & window;
+        let verdict = ~taken(task, word, lane) & window;
         if step.keep != 0u {
-            slot[place(block_strip(block, 0u), word, lane)] = verdict;
+            slot[place(task.rows, word, lane)] = verdict;
         }
         count += countOneBits(verdict);
         var left = select(0u, verdict, step.allowed != 0u);
         while left != 0u {
-            mark(block, word * 32 + i32(firstTrailingBit(left)), lane, rest);
+            mark(task.block, word * 32 + i32(firstTrailingBit(left)), lane, task.rest);
             left &= left - 1u;
         }
     }
@@ -240,19 +277,26 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let task = local / LANES;
+    let number = local / LANES;
     let thread = local % LANES;
-    let number = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + task;
-    let there = number / step.deal.panels < step.deal.active_count;
+    var index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + number;
+    var panel = workgroup.z;
+    var there = index < step.deal.active_count;
+    if AXES == 0u {
+        // There is but one block: the tasks of a workgroup are its panels.
+        panel = index;
+        there = panel < step.deal.panels;
+        index = 0u;
+    }
     var block = 0u;
     var rest = step.total;
     if there {
-        block = active_blocks[step.deal.first_active + number / step.deal.panels];
+        block = active_blocks[step.deal.first_active + index];
         for (var axis = 0u; axis < AXES; axis++) {
             rest -= i32(coordinate(block, axis));
         }
         for (var axis = thread; axis < AXES; axis += LANES) {
-            task_planes[task * AXES + axis] = plane_without(block, axis, rest);
+            task_planes[number * AXES + axis] = plane_without(block, axis, rest);
         }
     }
     if local == 0u {
@@ -260,17 +304,14 @@ fn main(
     }
     workgroupBarrier();
     if there && rest >= 0 {
-        var x3 = 0;
-        if AXES > 0u {
-            x3 = i32(coordinate(block, 0u));
-        }
+        let task = task_of(block, number, rest);
         let first_lane = max(rest - region.cap - region.second_max, 0);
-        let last_lane = min(block_last_lane(block), select(rest - 2 * x3, rest / 3, AXES == 0u));
-        let start = (first_lane & ~i32(LANES - 1u)) + i32((number % step.deal.panels) * LANES + thread);
+        let last_lane = min(task.last_lane, select(rest - 2 * task.x3, rest / 3, AXES == 0u));
+        let start = (first_lane & ~i32(LANES - 1u)) + i32(panel * LANES + thread);
         var count = 0u;
         for (var lane = start; lane <= last_lane; lane += i32(step.deal.panels * LANES)) {
             if lane >= first_lane {
-                count += solve_lane(block, task, lane, rest, x3);
+                count += solve_lane(task, lane);
             }
         }
         if count > 0u {

@@ -1,26 +1,37 @@
 // What the kernels of take-one games share: this file comes before theirs. The layout is told in
 // src/space/layout.rs, and how the ring of strata lies in buffers in src/gpu/cells.rs.
 //
-// One dispatch solves blocks of one stratum. A task is one block and every `panels`-th group of LANES words of each of its
-// rows; LANES threads work on it, one word each, up the rows of the word's own window. All tasks of a workgroup first
-// look up their blocks' neighbours together.
+// One dispatch solves blocks of one stratum. A task is one block and every `panels`-th group of words of each of its rows;
+// TEAM threads work on it, WORDS neighbouring words each, up the rows of these words' own windows. Where a block's moves
+// lead is the same for all its words, so the threads of a task first look that up together, one row of cells each.
 //
-// A kernel says how many values of x2 a row has, ROW_VALUES, and solves every `stride`-th word of a block's rows in
-// solve_words.
+// A kernel says how many values of x2 a row has (ROW_VALUES) and how many words a thread takes at once (WORDS, Cells), what
+// is kept of the options of a move (Best, better, beside), and solves its share of a block's words (solve_words).
 
 // Heaps less three: how many coordinates a block has.
 override AXES: u32 = 2u;
-// Threads a task: 8, or more where a block has so many neighbours that fewer tasks share the workgroup's memory.
-override LANES: u32 = 8u;
+// Threads a task: as many as solve 8 words, or more where moves lead to so many rows that fewer tasks share the
+// workgroup's memory.
+override TEAM: u32 = 4u;
 
-// Neighbour blocks that a block has, itself among them: different sets of coordinates that moves take from.
-override NEIGHBOURS: u32 = 4u;
+// The rows that a block's moves lead to: first those of its own slab, then those of the slab below. Either list is sorted by
+// how many stones a move takes from x1, x2 and the lane; here is where those with 1, 2 and 3 start and where all end. As
+// constants, so that compilers unroll the loops. The defaults are those of five heaps of width 2.
+override OWN_1: u32 = 1u;
+override OWN_2: u32 = 3u;
+override OWN_3: u32 = 4u;
+override OWN_END: u32 = 4u;
+override LOWER_1: u32 = 6u;
+override LOWER_2: u32 = 7u;
+override LOWER_3: u32 = 7u;
+override ROWS: u32 = 7u;
+// Entries a task has in the workgroup's list of rows: a multiple of 4, so that four are loaded at once. Where it is not
+// above ROWS they do not fit, and are looked up anew for every word.
+override STRIDE: u32 = 8u;
 
 const THREADS: u32 = 64u;
-// A neighbour that would be unsorted or negative. Never the place of a row, as those are multiples of 8.
-const NOWHERE: u32 = 0xffffffffu;
-// The source of a number of touched heaps with which no move may arrive.
-const FORBIDDEN: u32 = 0xffffffffu;
+// In a source, that no move may arrive there.
+const FORBIDDEN: u32 = 0x80000000u;
 
 // What holds for the whole region.
 struct Region {
@@ -31,10 +42,6 @@ struct Region {
     last_lane: i32,
     // Strata in the ring.
     slots: u32,
-    // Ends of the three lists of terms: read unshifted, read both ways, read shifted.
-    unshifted_end: u32,
-    either_end: u32,
-    shifted_end: u32,
     // 1 if the player without a move wins, else 0.
     misere: u32,
 }
@@ -56,14 +63,13 @@ struct Step {
     // The first words, mod 2^32, in the bound windows of cells.
     own_origin: u32,
     lower_origin: u32,
-    // The slot that is written.
-    slot: u32,
     // Positions with fewer nonempty heaps are terminal and N.
     least_nonempty: u32,
-    // The rows of the bit axis to solve.
+    // The rows of the bit axis to solve, where blocks have no coordinates; elsewhere all.
     first_row: i32,
     last_row: i32,
-    // For each number of touched heaps, the slot that such moves arrive in.
+    // For each number of touched heaps, the slot that such moves arrive in, or FORBIDDEN and some slot that is not written.
+    // For none, the slot that is written.
     sources: array<vec4<u32>, 4>,
 }
 
@@ -71,22 +77,23 @@ struct Step {
 @group(0) @binding(1) var<uniform> step: Step;
 // AXES 16-bit coordinates a block, two to a word, the first in the low half.
 @group(0) @binding(2) var<storage, read> coordinates: array<u32>;
-// Where each block's first row starts in slot 0, in groups of 8 words, as if there were one slot only.
+// Words from the start of each block's slab to the block's first row.
 @group(0) @binding(3) var<storage, read> bases: array<u32>;
 @group(0) @binding(4) var<storage, read> active_blocks: array<u32>;
-// First the NEIGHBOURS sets of coordinates that lose a stone, bit i for coordinate i, the empty set first. Then the
-// terms: the number of the set (bits 0 to 15), whether the lane loses a stone (bit 16), whether x3 does (bit 17), and
-// the number of touched heaps (bits 18 on).
-@group(0) @binding(5) var<storage, read> terms: array<u32>;
-// For each axis and coordinate x, by how much the rank falls from x to x - 1; then for each slab where it starts and
-// how long its rows are, in groups of 8 words.
+// For each of the ROWS rows which coordinates lose a stone (bits 0 to 15, bit i for coordinate i) and the number of touched
+// heaps (bits 16 on). Then 0: the block's own row, to be written.
+@group(0) @binding(5) var<storage, read> moves: array<u32>;
+// For each axis but the last and each coordinate x, by how much the rank falls from x to x - 1. Then for each slab where it
+// starts, mod 2^32, the words from one slot to the next, and those from one row to the next.
 @group(0) @binding(6) var<storage, read> ranks: array<u32>;
 // The slabs that the dispatch's blocks are in, and the slabs one below each of them. Often the same memory.
 @group(0) @binding(7) var<storage, read_write> own: array<u32>;
 @group(0) @binding(8) var<storage, read_write> lower: array<u32>;
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 
-var<workgroup> neighbours: array<u32, NEIGHBOURS * (THREADS / LANES)>;
+// For each task and row, where it is, and the mask of what is read there.
+var<workgroup> places: array<u32, STRIDE * (THREADS / TEAM)>;
+var<workgroup> masks: array<u32, STRIDE * (THREADS / TEAM)>;
 var<workgroup> tally: atomic<u32>;
 
 fn coordinate(block: u32, axis: u32) -> u32 {
@@ -99,72 +106,179 @@ fn last_axis() -> u32 {
     return max(AXES, 1u) - 1u;
 }
 
-fn slab_start(slab: u32) -> u32 {
-    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab];
+// How a slab lies in the bound ring: where it starts, and the words from one slot and from one row to the next.
+struct Slab {
+    start: u32,
+    slot: u32,
+    pitch: u32,
 }
 
-fn row_pitch(slab: u32) -> u32 {
-    return ranks[AXES * (u32(region.cap) + 1u) + 2u * slab + 1u] * 8u;
+fn slab_of(x3: u32) -> Slab {
+    let at = last_axis() * (u32(region.cap) + 1u) + 3u * x3;
+    return Slab(ranks[at], ranks[at + 1u], ranks[at + 2u]);
 }
 
-// How the rows lie that a block's terms read: those of its own slab, and those of the slab below.
-struct Rows {
-    // Words from one slot to the next.
-    own_slot: u32,
-    lower_slot: u32,
-    // Words from one row to the next.
-    own_row: u32,
-    lower_row: u32,
-    // Where the task's neighbours start in the workgroup's list.
-    neighbours: u32,
+// What the words of a block have in common.
+struct Task {
+    block: u32,
+    // Where its rows start in the workgroup's list.
+    list: u32,
+    // Words from one row to the next, in its own slab and in the slab below.
+    own_pitch: u32,
+    lower_pitch: u32,
+    // The row of the bit axis that places are counted from: the block's first, or the dispatch's where it is one block.
+    first_row: u32,
 }
 
-fn rows_of(block: u32, task: u32) -> Rows {
-    var rows: Rows;
-    rows.neighbours = task * NEIGHBOURS;
+fn task_of(block: u32, number: u32) -> Task {
     if AXES == 0u {
-        // Each row is a slab of its own.
-        rows.own_slot = row_pitch(0u);
-        rows.own_row = rows.own_slot * region.slots;
-        return rows;
+        // Each row is a slab of its own, of all slots.
+        return Task(block, number * STRIDE, slab_of(0u).pitch * region.slots, 0u, u32(step.first_row));
     }
     let x3 = coordinate(block, 0u);
-    let below = max(x3, 1u) - 1u;
-    let start = slab_start(x3);
-    rows.own_slot = (slab_start(x3 + 1u) - start) * 8u;
-    rows.lower_slot = (start - slab_start(below)) * 8u;
-    rows.own_row = row_pitch(x3);
-    rows.lower_row = row_pitch(below);
-    return rows;
+    let below = slab_of(max(x3, 1u) - 1u);
+    return Task(block, number * STRIDE, slab_of(x3).pitch, below.pitch, x3 / ROW_VALUES);
 }
 
-// Where row 0, lane 0 of slot 0 of the neighbour would be whose coordinates on the axes of `removed` are one less.
-fn neighbour(block: u32, removed: u32, rows: Rows) -> u32 {
+// A row of cells that moves from a block lead to: the word of lane 0 in the bound window, for the task's first row, and a
+// mask that is 0 where no such move is legal. The place is one to be read from even then.
+struct Row {
+    place: u32,
+    mask: u32,
+}
+
+fn find_row(block: u32, number: u32) -> Row {
+    let packed_move = moves[number];
+    let touch = packed_move >> 16u;
+    let source = step.sources[touch / 4u][touch % 4u];
+    let slot = source & ~FORBIDDEN;
+    var legal = source < FORBIDDEN;
     if AXES == 0u {
-        return 8u * region.slots - step.own_origin;
+        let slab = slab_of(0u);
+        let row = slab.start + u32(step.first_row) * slab.pitch * region.slots + slot * slab.pitch;
+        return Row(row - step.own_origin, select(0u, 0xffffffffu, legal));
     }
+    // The neighbour, one less on each of the move's axes. It is no block where it is unsorted or negative.
     var rank = block;
-    var x3 = 0u;
+    var most = u32(region.cap);
     for (var axis = 0u; axis < AXES; axis++) {
         let x = coordinate(block, axis);
-        let falls = (removed >> axis) & 1u;
-        if axis == 0u {
-            x3 = x - falls;
+        let falls = (packed_move >> axis) & 1u;
+        // A heap of none wraps to more than any.
+        legal &= x - falls <= most;
+        most = x - falls;
+        var fall = 1u;
+        if axis + 1u < AXES {
+            fall = ranks[axis * (u32(region.cap) + 1u) + x];
         }
-        if falls == 1u {
-            let next_stays = axis + 1u < AXES && ((removed >> (axis + 1u)) & 1u) == 0u;
-            if x == 0u || (next_stays && coordinate(block, axis + 1u) == x) {
-                return NOWHERE;
-            }
-            rank -= ranks[axis * (u32(region.cap) + 1u) + x];
-        }
+        rank -= falls * fall;
     }
-    let below = (removed & 1u) == 1u;
-    let row = select(rows.own_row, rows.lower_row, below);
-    let origin = select(step.own_origin, step.lower_origin, below);
-    // A slab of all slots starts at `slots` times its start in one slot.
-    let base = bases[rank - step.block_origin] + (region.slots - 1u) * slab_start(x3);
-    return base * 8u - (x3 / ROW_VALUES) * row - origin;
+    let x3 = coordinate(block, 0u);
+    let below = (packed_move & 1u) == 1u;
+    let slab_x3 = x3 - select(0u, 1u, below && x3 > 0u);
+    let slab = slab_of(slab_x3);
+    var row = slab.start + slot * slab.slot + (x3 / ROW_VALUES - slab_x3 / ROW_VALUES) * slab.pitch;
+    row -= select(step.own_origin, step.lower_origin, below);
+    if legal {
+        row += bases[rank - step.block_origin];
+    }
+    return Row(row, select(0u, 0xffffffffu, legal));
+}
+
+fn row_of(task: Task, number: u32) -> Row {
+    if STRIDE > ROWS {
+        return Row(places[task.list + number], masks[task.list + number]);
+    }
+    return find_row(task.block, number);
+}
+
+// The best of what moves lead to, by what they do to x2: they leave it, or take one stone, or (from x1 or from x2) do either.
+struct Options {
+    unshifted: Best,
+    either: Best,
+    shifted: Best,
+}
+
+// The options with a row's: its cells at a thread's words, and those at the words one before, whose lanes are less.
+fn joined(options: Options, number: u32, here: Cells, before: Cells) -> Options {
+    var taken = u32(number >= OWN_1) + u32(number >= OWN_2) + u32(number >= OWN_3);
+    if number >= OWN_END {
+        taken = u32(number >= LOWER_1) + u32(number >= LOWER_2) + u32(number >= LOWER_3);
+    }
+    // As many stones as the row says are taken from x1, x2 and the lane, one from each at most.
+    var joined = options;
+    if taken == 0u {
+        joined.unshifted = better(options.unshifted, here);
+    } else if taken == 1u {
+        joined.either = better(options.either, here);
+        joined.unshifted = better(options.unshifted, beside(here, before));
+    } else if taken == 2u {
+        joined.shifted = better(options.shifted, here);
+        joined.either = better(options.either, beside(here, before));
+    } else {
+        joined.shifted = better(options.shifted, beside(here, before));
+    }
+    return joined;
+}
+
+// The options in the rows of the own slab; `at` is the word's distance from the task's first row and lane 0.
+fn own_options(task: Task, at: u32) -> Options {
+    var options: Options;
+    for (var i = 0u; i < OWN_END; i++) {
+        let row = row_of(task, i);
+        let word = row.place + at;
+        options = joined(options, i, own_cells(word) & Cells(row.mask), own_cells(word - 1u) & Cells(row.mask));
+    }
+    return options;
+}
+
+// These options with those in the rows first .. end, in the other window.
+fn with_lower(found: Options, task: Task, first: u32, end: u32, at: u32) -> Options {
+    var options = found;
+    for (var i = first; i < end; i++) {
+        let row = row_of(task, i);
+        let word = row.place + at;
+        options = joined(options, i, lower_cells(word) & Cells(row.mask), lower_cells(word - 1u) & Cells(row.mask));
+    }
+    return options;
+}
+
+// Where a word is that moves are looked up for.
+struct Place {
+    own: u32,
+    lower: u32,
+}
+
+fn place_of(task: Task, row: u32, word: u32) -> Place {
+    let rows = row - task.first_row;
+    return Place(rows * task.own_pitch + word, rows * task.lower_pitch + word);
+}
+
+fn next_row(task: Task, place: Place) -> Place {
+    return Place(place.own + task.own_pitch, place.lower + task.lower_pitch);
+}
+
+fn options_at(task: Task, place: Place) -> Options {
+    return with_lower(own_options(task, place.own), task, OWN_END, ROWS, place.lower);
+}
+
+// The options in the row before the first of a word's window, `row`, for what it hands up.
+fn options_below(task: Task, row: u32, x3: u32, place: Place) -> Options {
+    let own_at = place.own - task.own_pitch;
+    var options: Options;
+    if AXES == 0u && i32(row) == step.first_row {
+        // That row is in the other window.
+        return with_lower(options, task, 0u, OWN_END, own_at + step.own_origin - step.lower_origin);
+    }
+    if row > x3 / ROW_VALUES {
+        options = own_options(task, own_at);
+    }
+    return with_lower(options, task, OWN_END, ROWS, place.lower - task.lower_pitch);
+}
+
+// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
+fn at_least(bit: i32) -> u32 {
+    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
 }
 
 // The positions of a block in the stratum.
@@ -176,26 +290,22 @@ struct Window {
     last_lane: i32,
     // The block's x3, or 0.
     x3: u32,
-    // How many of the block's coordinates are not 0.
-    nonempty: u32,
 }
 
 fn window_of(block: u32) -> Window {
     var window: Window;
-    var sum = 0u;
+    window.rest = step.total;
     for (var axis = 0u; axis < AXES; axis++) {
-        let x = coordinate(block, axis);
-        sum += x;
-        window.nonempty += u32(x > 0u);
+        window.rest -= i32(coordinate(block, axis));
     }
     var bound = region.last_lane;
+    var highest = window.rest / 3;
     if AXES > 0u {
         window.x3 = coordinate(block, 0u);
         bound = i32(coordinate(block, last_axis()));
+        highest = window.rest - 2 * i32(window.x3);
     }
-    window.rest = step.total - i32(sum);
     window.first_lane = max(window.rest - region.cap - region.second_max, 0);
-    let highest = select(window.rest - 2 * i32(window.x3), window.rest / 3, AXES == 0u);
     window.last_lane = select(min(bound, highest), -1, window.rest < 0);
     return window;
 }
@@ -206,18 +316,26 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let slot_in_group = local / LANES;
-    let thread = local % LANES;
-    let task = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / LANES) + slot_in_group;
-    let index = task / step.deal.panels;
-    let there = index < step.deal.active_count;
+    let number = local / TEAM;
+    let thread = local % TEAM;
+    var index = (workgroup.y * workgroups.x + workgroup.x) * (THREADS / TEAM) + number;
+    var panel = workgroup.z;
+    var there = index < step.deal.active_count;
+    if AXES == 0u {
+        // There is but one block: the tasks of a workgroup are its panels.
+        panel = index;
+        there = panel < step.deal.panels;
+        index = 0u;
+    }
     var block = 0u;
-    var rows: Rows;
     if there {
         block = active_blocks[step.deal.first_active + index];
-        rows = rows_of(block, slot_in_group);
-        for (var i = thread; i < NEIGHBOURS; i += LANES) {
-            neighbours[rows.neighbours + i] = neighbour(block, terms[i], rows);
+        if STRIDE > ROWS {
+            for (var i = thread; i <= ROWS; i += TEAM) {
+                let row = find_row(block, i);
+                places[number * STRIDE + i] = row.place;
+                masks[number * STRIDE + i] = row.mask;
+            }
         }
     }
     if local == 0u {
@@ -225,10 +343,9 @@ fn main(
     }
     workgroupBarrier();
     if there {
-        let place = neighbours[rows.neighbours];
-        // Which of the words of each row is this thread's first, and how many words it is to the next.
-        let first = task % step.deal.panels * LANES + thread;
-        let count = solve_words(window_of(block), first, step.deal.panels * LANES, place, rows);
+        // Which of the words of each row are this thread's first, and how many words it is to the next.
+        let first = (panel * TEAM + thread) * WORDS;
+        let count = solve_words(task_of(block, number), window_of(block), first, step.deal.panels * TEAM * WORDS);
         if count > 0u {
             atomicAdd(&tally, count);
         }

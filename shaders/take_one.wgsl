@@ -1,106 +1,109 @@
 // Verdicts of take-one games; shaders/stencil.wgsl comes before this. The CPU twin is src/cpu/take_one.rs.
 //
-// A word is one lane's verdicts for 32 values of x2.
+// A word is one lane's verdicts for 32 values of x2. A thread solves two lanes at once: their windows are the same words
+// but for a few, so one look at the list of rows serves both, and of the words that they read three are two lanes'.
 
 const ROW_VALUES: u32 = 32u;
+const WORDS: u32 = 2u;
+// More than any x2.
+const NO_VALUE: i32 = 0x3fffffff;
 
-// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
-fn at_least(bit: i32) -> u32 {
-    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
+alias Cells = vec2<u32>;
+// A bit is set where some option is P.
+alias Best = vec2<u32>;
+
+fn own_cells(at: u32) -> Cells {
+    return Cells(own[at], own[at + 1u]);
 }
 
-// The OR of the rows that the terms first .. end read, at one word and lane.
-fn gather(first: u32, end: u32, word: u32, lane: u32, rows: Rows) -> u32 {
-    var bits = 0u;
-    for (var i = first; i < end; i++) {
-        let term = terms[i];
-        let touch = term >> 18u;
-        let slot = step.sources[touch / 4u][touch % 4u];
-        if slot == FORBIDDEN {
-            continue;
-        }
-        let place = neighbours[rows.neighbours + (term & 0xffffu)];
-        if place == NOWHERE {
-            continue;
-        }
-        let at = place + lane - ((term >> 16u) & 1u);
-        if ((term >> 17u) & 1u) == 1u {
-            bits |= lower[at + slot * rows.lower_slot + word * rows.lower_row];
-        } else {
-            bits |= own[at + slot * rows.own_slot + word * rows.own_row];
-        }
-    }
-    return bits;
+fn lower_cells(at: u32) -> Cells {
+    return Cells(lower[at], lower[at + 1u]);
 }
 
-// The top bit of the shifted rows' word below the first. `x3` is the least x2 of the block's own rows.
-fn first_carry(word: u32, lane: u32, x3: u32, rows: Rows) -> u32 {
-    var bits = 0u;
-    for (var i = region.unshifted_end; i < region.shifted_end; i++) {
-        let term = terms[i];
-        let touch = term >> 18u;
-        let slot = step.sources[touch / 4u][touch % 4u];
-        let place = neighbours[rows.neighbours + (term & 0xffffu)];
-        if slot == FORBIDDEN || place == NOWHERE {
-            continue;
-        }
-        let at = place + lane - ((term >> 16u) & 1u);
-        let own_at = at + slot * rows.own_slot + word * rows.own_row;
-        if AXES == 0u && i32(word) < step.first_row {
-            // The row below the first is in the other window.
-            bits |= lower[own_at + step.own_origin - step.lower_origin];
-        } else if ((term >> 17u) & 1u) == 0u {
-            if word >= x3 / 32u {
-                bits |= own[own_at];
-            }
-        } else if word >= (x3 - 1u) / 32u {
-            bits |= lower[at + slot * rows.lower_slot + word * rows.lower_row];
-        }
-    }
-    return bits >> 31u;
+fn better(best: Best, verdicts: Cells) -> Best {
+    return best | verdicts;
 }
 
-// Solves every word of one lane's window. Returns the number of P-positions.
-fn solve_lane(lane: i32, rest: i32, x3: u32, floor: i32, covered: bool, place: u32, rows: Rows) -> u32 {
-    let t = rest - lane;
-    let low = max(i32(x3), select(0, lane, AXES == 0u));
-    let least = max(max(low, floor), t - region.cap);
-    let most = min(t / 2, region.second_max);
-    let first = max(max(low, t - region.cap) / 32, step.first_row);
-    let last = min(most / 32, step.last_row);
-    var carry = 0u;
-    if first > 0 && first <= last && max(low, t - region.cap) <= first * 32 {
-        carry = first_carry(u32(first) - 1u, u32(lane), x3, rows);
+// The verdicts of the lanes one less.
+fn beside(here: Cells, before: Cells) -> Cells {
+    return before;
+}
+
+fn bits_from(bits: vec2<i32>) -> vec2<u32> {
+    return vec2(at_least(bits.x), at_least(bits.y));
+}
+
+// The floor of x2 in two lanes where positions with few nonempty heaps are to come out N: beyond every x2 for a lane of such.
+fn floor_of(block: u32, lanes: vec2<i32>) -> vec2<i32> {
+    var nonempty = vec2(0u);
+    for (var axis = 0u; axis < AXES; axis++) {
+        nonempty += u32(coordinate(block, axis) > 0u);
     }
-    var count = 0u;
-    for (var word = first; word <= last; word++) {
-        let either = gather(region.unshifted_end, region.either_end, u32(word), u32(lane), rows);
-        let unshifted = either | gather(NEIGHBOURS, region.unshifted_end, u32(word), u32(lane), rows);
-        let shifted = either | gather(region.either_end, region.shifted_end, u32(word), u32(lane), rows);
-        let window = at_least(least - 32 * word) & ~at_least(most + 1 - 32 * word);
-        let verdict = select(0u, ~(unshifted | (shifted << 1u) | carry) & window, covered);
-        own[place + step.slot * rows.own_slot + u32(word) * rows.own_row + u32(lane)] = verdict;
-        carry = shifted >> 31u;
-        count += countOneBits(verdict);
+    nonempty += vec2<u32>(lanes > vec2(0));
+    // x1 and x2 are two more; only where x2 = 0 fewer: one if there are stones at all.
+    let least = vec2(step.least_nonempty);
+    let floor = select(vec2(0), vec2(1), nonempty + u32(step.total > 0) < least);
+    return select(floor, vec2(NO_VALUE), nonempty + 2u < least);
+}
+
+// Solves every word of the windows of two lanes, the first of which is given. Returns this count with their P-positions.
+fn solve_lanes(task: Task, block: Window, lane: i32, written: u32, counted: u32) -> u32 {
+    let lanes = vec2(lane, lane + 1);
+    let t = block.rest - lanes;
+    // The windows, with the other heap sizes.
+    var low = max(t - region.cap, vec2(i32(block.x3)));
+    var most = min(t >> vec2(1u), vec2(region.second_max));
+    if AXES == 0u {
+        low = max(max(low, lanes), vec2(32 * step.first_row));
+        most = min(most, vec2(32 * step.last_row + 31));
+    }
+    // The greater lane has fewer stones left: its window starts and ends no later, by one value at most, but where x2 is bounded
+    // by the lane itself.
+    let first_low = min(low.x, low.y);
+    let first = first_low >> 5u;
+    let place0 = place_of(task, u32(first), u32(lane));
+    var carry = vec2(0u);
+    if first > 0 && first_low == 32 * first && first_low <= most.x {
+        let below = options_below(task, u32(first), block.x3, place0);
+        carry = (below.either | below.shifted) >> vec2(31u);
+    }
+    var place = place0;
+    // How many values of x2 there are from the word's first to the last window's last.
+    var left = most.x + 1 - 32 * first;
+    // The same for the windows of positions that may be P.
+    var ends = vec2(left, select(most.y + 1 - 32 * first, 0, lane == block.last_lane));
+    if step.least_nonempty > 0u {
+        let floor = floor_of(task.block, lanes);
+        low = max(low, floor);
+        ends = select(ends, vec2(0), floor == vec2(NO_VALUE));
+    }
+    var window = bits_from(low - 32 * first);
+    var count = counted;
+    while left > 0 {
+        let options = options_at(task, place);
+        let shifted = options.either | options.shifted;
+        let lost = options.unshifted | options.either | (shifted << vec2(1u)) | carry;
+        let verdict = ~(lost | bits_from(ends)) & window;
+        own[written + place.own] = verdict.x;
+        own[written + place.own + 1u] = verdict.y;
+        count += countOneBits(verdict.x) + countOneBits(verdict.y);
+        carry = shifted >> vec2(31u);
+        window = vec2(0xffffffffu);
+        left -= 32;
+        ends -= 32;
+        place = next_row(task, place);
     }
     return count;
 }
 
 // Solves a thread's lanes of a block. Returns the number of P-positions.
-fn solve_words(block: Window, first: u32, stride: u32, place: u32, rows: Rows) -> u32 {
-    // A position of lane 0 has nonempty + 2 nonempty heaps, one of a greater lane one more; only those with x2 = 0
-    // have fewer: one if there are stones at all.
-    var first_covered = 0;
-    if block.nonempty + 3u < step.least_nonempty {
-        first_covered = block.last_lane + 1;
-    } else if block.nonempty + 2u < step.least_nonempty {
-        first_covered = 1;
-    }
-    let floor = select(0, 1, block.nonempty == 0u && u32(step.total > 0) < step.least_nonempty);
+fn solve_words(task: Task, block: Window, first: u32, stride: u32) -> u32 {
+    let written = row_of(task, ROWS).place;
     var count = 0u;
-    let start = (block.first_lane & ~i32(LANES - 1u)) + i32(first);
+    // Whole groups of 8 words.
+    let start = (block.first_lane & ~7) + i32(first);
     for (var lane = start; lane <= block.last_lane; lane += i32(stride)) {
-        count += solve_lane(lane, block.rest, block.x3, floor, lane >= first_covered, place, rows);
+        count = solve_lanes(task, block, lane, written, count);
     }
     return count;
 }

@@ -236,7 +236,8 @@ impl Listing<'_> {
         let empty = || vec![[0; 2]; self.grid.cells() as usize];
         let sum = Mutex::new(empty());
         pool.in_place_scope(|scope| {
-            let (report, reports) = mpsc::channel();
+            // Bounded, so that no thread is far ahead when it is told to stop.
+            let (report, reports) = mpsc::sync_channel(pool.current_num_threads());
             for _ in 0..pool.current_num_threads() {
                 let (report, sum) = (report.clone(), &sum);
                 scope.spawn(move |_| {

@@ -354,7 +354,7 @@ pub enum Error {
         supported: u32,
     },
     /// A folder that holds a store of something else.
-    #[error("{} holds {there}, and {wanted} was asked for; give another folder", .path.display())]
+    #[error("{} holds {there}, and {wanted} was asked for; give another name", .path.display())]
     OtherStore {
         /// The folder or file.
         path: std::path::PathBuf,

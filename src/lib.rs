@@ -26,6 +26,8 @@
 compile_error!("cells, shader memory and files are little-endian: nimstrata runs on little-endian machines");
 
 pub mod backend;
+pub mod baseline;
+pub mod checkpoint;
 pub mod completion;
 pub mod cpu;
 pub mod density;

@@ -73,15 +73,15 @@ impl<'a> Slices<'a> {
     }
 
     /// The greatest remoteness in all slices with the two heaps up to `max`; `None` for a store of verdicts, or when
-    /// `watch`, called with the number of slices looked through, breaks.
-    pub fn greatest(&self, max: u32, watch: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Option<u32> {
+    /// `watch`, called before each row, breaks.
+    pub fn greatest(&self, max: u32, watch: &mut dyn FnMut() -> ControlFlow<()>) -> Option<u32> {
         if self.store.quantity() == Quantity::Verdict {
             return None;
         }
         let mut greatest = 0;
         for slice in 0..self.count() {
             for x in 0..=max {
-                if watch(slice).is_break() {
+                if watch().is_break() {
                     return None;
                 }
                 let remoteness = (0..=x).filter_map(|y| match self.at(slice, x, y) {

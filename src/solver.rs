@@ -292,6 +292,9 @@ impl Solver {
     /// # Errors
     /// [`Error::Device`] when a GPU failed.
     pub fn go_on(&mut self, observers: &mut [&mut dyn Observer], watch: &mut Watch<'_>) -> Result<Summary> {
+        if self.summary.strata == u64::from(self.region.strata().end) {
+            return Ok(self.summary);
+        }
         let start = Instant::now();
         let bits = !observers.is_empty();
         let Self { summary, backend, threads, .. } = self;

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
+use nimstrata::baseline;
 use nimstrata::cpu::remoteness::Remoteness;
 use nimstrata::cpu::sieve::Sieve;
 use nimstrata::cpu::take_one::TakeOne;
@@ -65,6 +66,21 @@ fn by_lines(case: &common::Case) -> Vec<Vec<u8>> {
 
 proptest! {
     #![proptest_config(common::cases(20))]
+
+    #[test]
+    fn take_one_twin_agrees_with_the_baseline_where_rows_are_long(
+        case in common::long_take_one_case(),
+        task_words in prop_oneof![Just(1), 20u64..2000, Just(1 << 15)],
+    ) {
+        let mut twin = TakeOne::new(&case.rules, &case.region).unwrap().with_task_words(task_words);
+        let solved = baseline::solve(&case.rules, &case.region).unwrap();
+        for (total, bitmap) in case.region.strata().zip(solve(&mut twin)) {
+            for (index, position) in case.region.stratum(total).enumerate() {
+                let is_p = bitmap[index / 8] >> (index % 8) & 1 == 1;
+                prop_assert_eq!(Some(is_p), solved.is_p(&position), "{} of {}", position, case.rules);
+            }
+        }
+    }
 
     #[test]
     fn sieve_twin_agrees_with_a_plain_sieve_where_rows_are_long(case in common::long_single_heap_case()) {

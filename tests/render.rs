@@ -2,9 +2,15 @@
 //!
 //! No test here uses a GPU: the drivers are hidden from every run.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use assert_cmd::Command;
+use nimstrata::game::{Position, Ruleset};
+use nimstrata::oracle;
+use nimstrata::solver::{Options, Quantity, Solver};
+use nimstrata::space::Region;
+use nimstrata::store::{Subject, Writer};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -12,11 +18,24 @@ use tempfile::TempDir;
 struct Workshop(TempDir);
 
 impl Workshop {
-    /// Solves what these arguments say.
-    fn solving(arguments: &str) -> Self {
+    /// Solves and stores a region.
+    fn solving(rules: Ruleset, region: Region, quantity: Quantity) -> Self {
         let workshop = Self(tempfile::tempdir().unwrap());
-        workshop.run(&format!("solve {arguments} --out store")).success();
+        let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
+        let go_on = &mut |_: &_| ControlFlow::Continue(());
+        let mut writer =
+            Writer::open(&workshop.0.path().join("store"), subject, &mut |_| ControlFlow::Continue(()))
+                .unwrap();
+        let mut solver = Solver::new(&rules, &region, &Options { quantity, ..Options::default() }).unwrap();
+        let summary = solver.run(&mut [&mut writer], go_on).unwrap();
+        writer.finish(&summary).unwrap();
         workshop
+    }
+
+    /// Solves and stores who wins in a box.
+    fn verdicts(rules: Ruleset, max: u64) -> Self {
+        let region = Region::new(rules.heaps, max).unwrap();
+        Self::solving(rules, region, Quantity::Verdict)
     }
 
     /// Runs the program in the folder, on a machine without any GPU driver.
@@ -89,6 +108,11 @@ impl Picture {
     }
 }
 
+/// Nim with this many heaps.
+fn nim(heaps: u32) -> Ruleset {
+    Ruleset::forbidden_total_size(heaps).unwrap()
+}
+
 const N: [u8; 3] = [232, 232, 232];
 const P1: [u8; 3] = [0, 90, 178];
 const P0: [u8; 3] = [230, 90, 0];
@@ -96,7 +120,7 @@ const NO_POSITION: [u8; 3] = [150, 150, 150];
 
 #[test]
 fn a_slice_of_nim_is_what_nim_says() {
-    let workshop = Workshop::solving("fts --heaps 3 --max 7");
+    let workshop = Workshop::verdicts(nim(3), 7);
     let report = workshop.render("--fix 0 --out a.png");
     assert_eq!(report["files"], serde_json::json!(["a.png"]));
     assert_eq!((&report["slices"], &report["game"]), (&Value::from(1), &Value::from("fts")));
@@ -114,20 +138,14 @@ fn a_slice_of_nim_is_what_nim_says() {
 
 #[test]
 fn forbidden_totals_have_a_colour_of_their_own() {
-    let workshop = Workshop::solving("fts --heaps 2 --forbid 2k --max 3");
+    let rules = nim(2).with_forbidden("2k".parse().unwrap());
+    let verdicts = oracle::verdicts(&rules, &Region::new(2, 3).unwrap());
+    let workshop = Workshop::verdicts(rules, 3);
     workshop.render("--out a.png");
     let picture = workshop.picture("a.png");
-    // No move arrives at an even total. P are (0,0), (2,2) and (1,1), (3,3) hence; and (0,1), (2,3) by pairing.
-    let box_of_key = 256;
-    let square = 128 * 128;
-    let by_definition = |x: u32, y: u32| {
-        let rules = nimstrata::game::Ruleset::forbidden_total_size(2).unwrap();
-        let rules = rules.with_forbidden("2k".parse().unwrap());
-        let region = nimstrata::space::Region::new(2, 3).unwrap();
-        let verdicts = nimstrata::oracle::verdicts(&rules, &region);
-        verdicts[&nimstrata::game::Position::new(vec![x, y])]
-    };
-    let all = || (0..4).flat_map(|x| (0..4).map(move |y| (x, y))).filter(|&(x, y)| by_definition(x, y));
+    let (square, box_of_key) = (128 * 128, 256);
+    let is_p = |&(x, y): &(u32, u32)| verdicts[&Position::new(vec![x, y])];
+    let all = || (0..4).flat_map(|x| (0..4).map(move |y| (x, y))).filter(is_p);
     let even = all().filter(|(x, y)| (x + y) % 2 == 0).count();
     assert!(even > 0 && all().count() > even);
     assert_eq!(picture.count(P0), even * square + box_of_key);
@@ -136,7 +154,11 @@ fn forbidden_totals_have_a_colour_of_their_own() {
 
 #[test]
 fn slices_stand_on_one_sheet() {
-    let workshop = Workshop::solving("exact-slow --heaps 4 --width 3 --max 9 --quantity remoteness");
+    let workshop = Workshop::solving(
+        Ruleset::exact_slow(4, 3).unwrap(),
+        Region::new(4, 9).unwrap(),
+        Quantity::Remoteness,
+    );
     let report = workshop.render("--fix 2,0..3 --fix 5,5 --max 6 --out a.png --out b.png");
     assert_eq!(report["files"], serde_json::json!(["a.png", "b.png"]));
     assert_eq!((&report["slices"], &report["quantity"]), (&Value::from(5), &Value::from("remoteness")));
@@ -148,7 +170,11 @@ fn slices_stand_on_one_sheet() {
 
 #[test]
 fn a_bounded_total_leaves_a_corner_out() {
-    let workshop = Workshop::solving("bounded-moore --heaps 3 --width 2 --max 7 --up-to-total 9");
+    let workshop = Workshop::solving(
+        Ruleset::bounded_moore(3, 2).unwrap(),
+        Region::new(3, 7).unwrap().up_to_total(9),
+        Quantity::Verdict,
+    );
     workshop.render("--fix 1 --out a.png");
     let picture = workshop.picture("a.png");
     let inside = (0..8).flat_map(|x| (0..8).filter(move |y| x + y <= 8)).count();
@@ -158,7 +184,7 @@ fn a_bounded_total_leaves_a_corner_out() {
 
 #[test]
 fn a_density_map_is_drawn_and_written_as_numbers() {
-    let workshop = Workshop::solving("fts --heaps 2 --max 3");
+    let workshop = Workshop::verdicts(nim(2), 3);
     let report = workshop.render("--density 2,total --out d.png --out d.npy");
     assert_eq!(report["files"], serde_json::json!(["d.png", "d.npy"]));
     assert_eq!(report["density"], serde_json::json!(["2", "total"]));
@@ -178,9 +204,9 @@ fn a_density_map_is_drawn_and_written_as_numbers() {
 
 #[test]
 fn remoteness_and_verdicts_have_the_same_density() {
-    let game = "exact-slow --heaps 4 --width 2 --max 8 --misere --forbid 3k";
-    let maps = ["", "--quantity remoteness"].map(|quantity| {
-        let workshop = Workshop::solving(&format!("{game} {quantity}"));
+    let rules = Ruleset::exact_slow(4, 2).unwrap().with_misere(true).with_forbidden("3k".parse().unwrap());
+    let maps = [Quantity::Verdict, Quantity::Remoteness].map(|quantity| {
+        let workshop = Workshop::solving(rules.clone(), Region::new(4, 8).unwrap(), quantity);
         workshop.render("--density 4,1 --out d.npy");
         std::fs::read(workshop.0.path().join("d.npy")).unwrap()
     });
@@ -189,7 +215,7 @@ fn remoteness_and_verdicts_have_the_same_density() {
 
 #[test]
 fn what_no_slice_is_is_refused() {
-    let three = Workshop::solving("fts --heaps 3 --max 20 --up-to-total 50");
+    let three = Workshop::verdicts(nim(3), 20);
     three.refuses(
         "--out a.png",
         2,
@@ -211,16 +237,16 @@ fn what_no_slice_is_is_refused() {
     ] {
         three.refuses(&format!("--fix {fix} --out a.png"), 2, message);
     }
-    let two = Workshop::solving("fts --heaps 2 --max 20");
+    let two = Workshop::verdicts(nim(2), 20);
     two.refuses(
         "--fix 1 --out a.png",
         2,
         "--fix 1 is no slice of the store: its positions have 2 heaps, which both vary; leave it out\n",
     );
-    let one = Workshop::solving("fts --heaps 1 --max 20");
+    let one = Workshop::verdicts(nim(1), 20);
     one.refuses("--out a.png", 2, "a slice shows two heaps and the store has 1; --density 1,total works\n");
     one.render("--density 1,total --out a.png");
-    let low = Workshop::solving("fts --heaps 5 --max 9 --up-to-total 20");
+    let low = Workshop::solving(nim(5), Region::new(5, 9).unwrap().up_to_total(20), Quantity::Verdict);
     low.refuses(
         "--fix 8,8,8 --out a.png",
         2,
@@ -230,7 +256,7 @@ fn what_no_slice_is_is_refused() {
 
 #[test]
 fn what_no_coordinate_is_is_refused() {
-    let workshop = Workshop::solving("fts --heaps 3 --max 5");
+    let workshop = Workshop::verdicts(nim(3), 5);
     for (density, message) in [
         (
             "1,4",
@@ -250,7 +276,7 @@ fn what_no_coordinate_is_is_refused() {
 
 #[test]
 fn names_that_cannot_be_written_are_refused() {
-    let workshop = Workshop::solving("fts --heaps 3 --max 5");
+    let workshop = Workshop::verdicts(nim(3), 5);
     let ending = "cannot tell what kind of file";
     workshop.refuses(
         "--fix 1 --out a.npy",
@@ -274,14 +300,16 @@ fn names_that_cannot_be_written_are_refused() {
 
 #[test]
 fn pictures_too_large_to_be_looked_at_are_refused() {
-    let workshop = Workshop::solving("fts --heaps 2 --max 20000");
+    let workshop = Workshop::verdicts(nim(2), 20_000);
     workshop.refuses("--out a.png", 2, "the picture would be more than 20001 x 20001 pixels large, and up to 16384 each way are drawn; a smaller --max works\n");
     workshop.refuses("--density 1,2 --out a.png", 2, "the picture would be more than 20001 x 20001 pixels large, and up to 16384 each way are drawn; --out to an .npy file works\n");
     workshop.render("--max 99 --out a.png");
-    let sheet = Workshop::solving("fts --heaps 3 --max 300");
+    let sheet = Workshop::verdicts(nim(3), 600);
     sheet.refuses(
-        "--fix 0..300 --fix 0..300 --fix 0..300 --fix 0..20 --out a.png",
+        "--fix 0..600 --fix 0..400 --out a.png",
         2,
-        "the picture would be",
+        "the picture would be more than 19232 x 19232 pixels",
     );
+    let many = "--fix 0..600 --fix 0..600 is no slice of the store: it is 1,202 slices, and a sheet has up to 1024\n";
+    sheet.refuses("--fix 0..600 --fix 0..600 --out a.png", 2, many);
 }

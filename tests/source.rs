@@ -89,7 +89,7 @@ fn solve(path: &Path, subject: &Subject, most: u64) {
     match run {
         Ok(summary) => {
             writer.finish(&summary).unwrap();
-        },
+        }
         Err(_) => writer.pause().unwrap(),
     }
 }
@@ -314,7 +314,7 @@ fn completions_are_read_from_a_store() {
         NIM5,
         Game::new("fts", || fts(3, ""), 20, Quantity::Verdict),
         Game::new("fts --misere --forbid 3k", || fts(3, "3k").with_misere(true), 24, Quantity::Verdict),
-        (Game::new("fts --forbid 4k", || fts(2, "4k"), 30, Quantity::Verdict),
+        Game::new("fts --forbid 4k", || fts(2, "4k"), 30, Quantity::Verdict),
         Game::new("fts", || fts(4, ""), 12, Quantity::Verdict),
     ] {
         let made = game.make();

@@ -35,6 +35,7 @@ fn solve(path: &Path, subject: &Subject, stop: usize) -> bool {
     });
     match run {
         Ok(summary) => {
+            assert_eq!(summary.positions, subject.region.positions());
             writer.finish(&summary).unwrap();
             true
         }
@@ -75,6 +76,8 @@ proptest! {
             solve(&other, &subject, stop);
         }
         prop_assert!(solve(&other, &subject, usize::MAX));
+        // A finished store stays as it is.
+        prop_assert!(solve(&other, &subject, 1));
         prop_assert_eq!(files(&one), files(&other));
         let store = Store::open(&one).unwrap();
         let verdicts = oracle::verdicts(&case.rules, &case.region);

@@ -13,7 +13,7 @@ use super::game::StoredArgs;
 use super::number;
 use super::output::{Lines, OutputArgs};
 use super::report::Report;
-use super::solving::SolvingArgs;
+use super::solving::{SavingArgs, SolvingArgs};
 
 /// Tables with more words than this leave the winning ones out.
 const SHORT_TABLE: usize = 64;
@@ -43,6 +43,8 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
+    saving: SavingArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     solving: SolvingArgs,
@@ -58,7 +60,10 @@ impl Args {
         let what = format!("counting up to {} words mod {}", grouped(words), self.modulus);
         let needed = u128::from(words) * (BYTES_PER_WORD + Census::bytes_a_word(solving.threads()));
         let solving = solving.reserving(what, needed, "a smaller --modulus or --max would do")?;
-        let solved = solving.run(&game.rules, &region, &mut [&mut census])?;
+        let solved = match self.saving.saving(format!("the words mod {}", self.modulus)) {
+            Some(saving) => solving.run_saving(&game.rules, &region, &mut [&mut census], &saving)?,
+            None => solving.run(&game.rules, &region, &mut [&mut census])?,
+        };
         let report = Report::new(&game, &region, solved);
         self.output.print(&CensusReport::new(report, census.words(), self.modulus, self.all))
     }

@@ -23,6 +23,7 @@ mod report;
 mod solve;
 mod solving;
 mod stored;
+mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -36,7 +37,7 @@ use nimstrata::Result;
 #[command(version, max_term_width = 100, disable_help_subcommand = true, arg_required_else_help = true)]
 #[command(after_help = "Example: count the parity words of five heaps up to a hundred\n  \
     nimstrata census bounded-moore --heaps 5 --width 2 --max 100\n\n\
-    Exit codes: 0 done, 1 a check failed, 2 bad usage or input, 3 no device or not enough memory,\n\
+    Exit codes: 0 done, 1 a check failed, 2 bad usage or input, 3 no device or not enough memory or disk,\n\
     4 damaged data, 130 interrupted.")]
 pub struct Cli {
     #[command(subcommand)]
@@ -51,6 +52,7 @@ enum Command {
     Completion(completion::Args),
     Exceptions(exceptions::Args),
     Check(check::Args),
+    Verify(verify::Args),
     Render(render::Args),
     Devices(devices::Args),
 }
@@ -68,6 +70,7 @@ impl Cli {
             Command::Completion(args) => args.run(),
             Command::Exceptions(args) => args.run(),
             Command::Check(args) => args.run(),
+            Command::Verify(args) => args.run(),
             Command::Render(args) => args.run(),
             Command::Devices(args) => args.run(),
         }

@@ -58,6 +58,17 @@ impl Bar {
         }
     }
 
+    /// Runs up to another number from now on.
+    pub fn set_length(&mut self, all: u64) {
+        self.line.set_length(all);
+    }
+
+    /// Takes so much as done before, so that it does not count for the rate.
+    pub fn start_at(&mut self, done: u64) {
+        self.line.set_position(done);
+        self.line.reset_eta();
+    }
+
     /// Lets something else write to the terminal.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.line.suspend(write)

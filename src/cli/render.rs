@@ -117,20 +117,6 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// Refuses a picture that is too large.
-    fn check_size(&self, chart: &Chart<'_>, remedy: &str) -> Result<()> {
-        let size = match picture::pixels(chart, MOST_PIXELS) {
-            Some([width, height]) if width.max(height) <= MOST_PIXELS => return Ok(()),
-            Some([width, height]) => format!("{width} x {height}"),
-            None => {
-                let rows = chart.captions.len().div_ceil(chart.columns) as u64;
-                let [width, height] = chart.size.map(u64::from);
-                format!("more than {} x {}", width * chart.columns as u64, height * rows)
-            }
-        };
-        Err(Error::PictureSize { size, most: MOST_PIXELS, remedy: remedy.to_owned() })
-    }
-
     /// Writes all files, and returns their names and sizes.
     fn write(
         &self,
@@ -186,6 +172,20 @@ impl Show<'_> {
             words: self.game.words(),
         }
     }
+}
+
+/// Refuses a picture that is too large.
+fn check_size(chart: &Chart<'_>, remedy: &str) -> Result<()> {
+    let size = match picture::pixels(chart, MOST_PIXELS) {
+        Some([width, height]) if width.max(height) <= MOST_PIXELS => return Ok(()),
+        Some([width, height]) => format!("{width} x {height}"),
+        None => {
+            let rows = chart.captions.len().div_ceil(chart.columns) as u64;
+            let [width, height] = chart.size.map(u64::from);
+            format!("more than {} x {}", width * chart.columns as u64, height * rows)
+        }
+    };
+    Err(Error::PictureSize { size, most: MOST_PIXELS, remedy: remedy.to_owned() })
 }
 
 #[derive(Serialize)]

@@ -71,7 +71,7 @@ impl Report {
             adapter: solved.adapter,
             threads: solved.threads,
             solve_seconds: seconds,
-            positions_per_second: summary.positions as f64 / seconds,
+            positions_per_second: (summary.positions - solved.before.positions) as f64 / seconds,
             peak_memory_bytes: peak_memory(),
             words: game.words(),
             software: solved.software,

@@ -1,8 +1,11 @@
 //! `nimstrata solve`: counts the P-positions of a region, and finds out how long its games last.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use nimstrata::checkpoint::Resumable;
+use nimstrata::error::bytes;
 use nimstrata::game::Position;
 use nimstrata::observe::{Digest, Distribution, Longest};
 use nimstrata::solver::{Observer, Quantity};
@@ -13,7 +16,7 @@ use super::figures::{counted, grouped, share};
 use super::game::{Game, GameArgs};
 use super::output::{Lines, OutputArgs};
 use super::report::Report;
-use super::solving::SolvingArgs;
+use super::solving::{SavingArgs, Solved, SolvingArgs};
 
 /// A longer table is shown without its middle.
 const MOST_ROWS: usize = 40;
@@ -41,7 +44,9 @@ enum QuantityName {
 #[command(after_help = "Example: five heaps up to 200, one stone from each of one or two heaps\n  \
     nimstrata solve bounded-moore --heaps 5 --width 2 --max 200\n\n\
     How long the games of four heaps last\n  \
-    nimstrata solve exact-slow --heaps 4 --width 3 --max 100 --quantity remoteness")]
+    nimstrata solve exact-slow --heaps 4 --width 3 --max 100 --quantity remoteness\n\n\
+    All verdicts in a folder, for numpy and for other commands\n  \
+    nimstrata solve fts --heaps 3 --forbid 5k --max 500 --out d5")]
 pub struct Args {
     #[command(flatten)]
     game: GameArgs,
@@ -51,6 +56,12 @@ pub struct Args {
     /// Print a digest of all verdicts, or of all remoteness, the same on every backend
     #[arg(long)]
     digest: bool,
+    /// Write a store, for numpy and for later commands: a new or empty folder, or one where this command was
+    /// interrupted, to go on from there
+    #[arg(long, value_name = "DIR", conflicts_with = "checkpoint")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    saving: SavingArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -65,6 +76,42 @@ struct SolveReport {
     lengths: Option<Lengths>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
+    #[serde(flatten)]
+    store: Option<StoreReport>,
+}
+
+/// The store that was written.
+#[derive(Serialize)]
+struct StoreReport {
+    store: String,
+    /// Bytes of its files.
+    store_bytes: u64,
+    /// Strata that were there before.
+    strata_before: u64,
+    #[serde(skip)]
+    strata: u64,
+}
+
+impl StoreReport {
+    fn new(folder: &Path, solved: &Solved) -> Self {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+        Self {
+            store: folder.display().to_string(),
+            store_bytes: sizes.sum(),
+            strata_before: solved.before.strata,
+            strata: solved.summary.strata,
+        }
+    }
+
+    fn add(&self, lines: &mut Lines) {
+        let before = match self.strata_before {
+            0 => String::new(),
+            all if all == self.strata => ", as it was".to_owned(),
+            some => format!(", {} of its strata written before", grouped(some)),
+        };
+        lines.add("store", format!("{}, {}{before}", self.store, bytes(self.store_bytes.into())));
+    }
 }
 
 /// How long games last.
@@ -109,16 +156,37 @@ impl Args {
         let quantity = if remoteness { Quantity::Remoteness } else { Quantity::Verdict };
         let solving = self.solving.validated()?.finding(quantity);
         let mut distribution = remoteness.then(Distribution::default);
-        let mut digest = self.digest.then(Digest::default);
-        let mut observers: Vec<&mut dyn Observer> = Vec::new();
-        observers.extend(distribution.as_mut().map(|distribution| distribution as &mut dyn Observer));
-        observers.extend(digest.as_mut().map(|digest| digest as &mut dyn Observer));
-        let solved = solving.run(&game.rules, &region, &mut observers)?;
+        // A store knows its digest.
+        let mut digest = (self.digest && self.out.is_none()).then(Digest::default);
+        let counted = match (&distribution, &digest) {
+            (None, None) => "counts",
+            (Some(_), None) => "the distribution",
+            (None, Some(_)) => "counts and the digest",
+            (Some(_), Some(_)) => "the distribution and the digest",
+        };
+        let saving = self.saving.saving(counted.to_owned());
+        let mut resumable: Vec<&mut dyn Resumable> = Vec::new();
+        resumable.extend(distribution.as_mut().map(|distribution| distribution as &mut dyn Resumable));
+        resumable.extend(digest.as_mut().map(|digest| digest as &mut dyn Resumable));
+        let solved = match (&self.out, saving) {
+            (None, Some(saving)) => solving.run_saving(&game.rules, &region, &mut resumable, &saving)?,
+            (out, _) => {
+                let mut observers =
+                    resumable.into_iter().map(|observer| observer as &mut dyn Observer).collect::<Vec<_>>();
+                match out {
+                    Some(folder) => solving.run_storing(&game.rules, &region, &mut observers, folder)?,
+                    None => solving.run(&game.rules, &region, &mut observers)?,
+                }
+            }
+        };
         let positions = solved.summary.positions;
+        let stored = solved.digest.map(|digest| format!("{digest:016x}"));
+        let store = self.out.as_deref().map(|folder| StoreReport::new(folder, &solved));
         self.output.print(&SolveReport {
             region: Report::new(&game, &region, solved),
             lengths: distribution.map(|distribution| Lengths::new(&game, &distribution, positions)),
-            digest: digest.map(|digest| digest.hex()),
+            digest: digest.map(|digest| digest.hex()).or(stored),
+            store,
         })
     }
 }
@@ -206,6 +274,9 @@ impl fmt::Display for SolveReport {
         self.region.add_cost(&mut lines);
         if let Some(digest) = &self.digest {
             lines.add("digest", &**digest);
+        }
+        if let Some(store) = &self.store {
+            store.add(&mut lines);
         }
         lines.fmt(out)
     }

@@ -1,16 +1,23 @@
 //! How to solve, and a solve with its progress bar and its interruption.
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use nimstrata::checkpoint::{self, Resumable};
 use nimstrata::game::Ruleset;
-use nimstrata::solver::{self, BackendChoice, Observer, Options, Quantity, SolvedBefore, Solver, Summary};
+use nimstrata::output_file::OutputFile;
+use nimstrata::solver::{
+    self, BackendChoice, Known, Observer, Options, Progress, Quantity, SolvedBefore, Solver, Summary,
+};
 use nimstrata::space::Region;
-use nimstrata::store::Store;
+use nimstrata::store::{Store, Subject, Writer};
 use nimstrata::{Error, Result};
 
+use super::figures::grouped;
 use super::progress::{Bar, strata_of};
 use super::{interrupt, number};
 
@@ -85,6 +92,32 @@ impl SolvingArgs {
     }
 }
 
+/// Where a run that only counts saves how far it is.
+#[derive(clap::Args)]
+pub struct SavingArgs {
+    /// Save in this file how far the run is, now and then and on Ctrl-C; the same command goes on from there
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Save at least this often
+    #[arg(long, value_name = "SECONDS", default_value = "60", requires = "checkpoint", value_parser = number::total, allow_hyphen_values = true)]
+    every: u64,
+}
+
+/// Where and how often a run saves how far it is, and what it counts.
+pub struct Saving {
+    path: PathBuf,
+    every: Duration,
+    what: String,
+}
+
+impl SavingArgs {
+    /// The same, for what is counted, if it is wanted.
+    pub fn saving(&self, what: String) -> Option<Saving> {
+        let every = Duration::from_secs(self.every);
+        self.checkpoint.clone().map(|path| Saving { path, every, what })
+    }
+}
+
 /// How to solve.
 #[derive(Clone)]
 pub struct Solving {
@@ -106,8 +139,41 @@ pub struct Solved {
     pub software: bool,
     /// CPU threads.
     pub threads: usize,
+    /// What had been solved before.
+    pub before: Summary,
     /// The store that was read, if it was.
     pub source: Option<String>,
+    /// The digest of the region, where a store was written.
+    pub digest: Option<u64>,
+}
+
+impl Solved {
+    fn new(solver: &Solver, quantity: Quantity, summary: Summary) -> Self {
+        Self {
+            summary,
+            quantity,
+            backend: solver.backend(),
+            adapter: solver.adapter().map(str::to_owned),
+            software: solver.is_software(),
+            threads: solver.threads(),
+            before: Summary::default(),
+            source: None,
+            digest: None,
+        }
+    }
+}
+
+/// An interruption after which the same command goes on.
+fn keeping(error: Error) -> Error {
+    match error {
+        Error::Interrupted { done, strata, .. } => Error::Interrupted { done, strata, goes_on: true },
+        other => other,
+    }
+}
+
+/// Whether to go on.
+fn flow(wanted: bool) -> ControlFlow<()> {
+    if wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 impl Solving {
@@ -134,21 +200,101 @@ impl Solving {
         let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
         let summary = solver.run(observers, &mut |progress| {
             bar.update(progress.positions, || strata_of(region, progress));
-            if interrupt::asked() || !wanted.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            flow(!interrupt::asked() && wanted.load(Ordering::Relaxed))
         })?;
-        Ok(Solved {
-            summary,
-            quantity: self.options.quantity,
-            backend: solver.backend(),
-            adapter: solver.adapter().map(str::to_owned),
-            software: solver.is_software(),
-            threads: solver.threads(),
-            source: self.options.source.as_ref().map(|source| source.name()),
-        })
+        Ok(Solved { source: self.source(), ..Solved::new(&solver, self.options.quantity, summary) })
+    }
+
+    /// As [`run`](Self::run), saving in a file how far it is, now and then and when it is interrupted. Where the file is
+    /// there, it goes on from it.
+    pub fn run_saving(
+        &self,
+        rules: &Ruleset,
+        region: &Region,
+        observers: &mut [&mut dyn Resumable],
+        saving: &Saving,
+    ) -> Result<Solved> {
+        let mut solver = Solver::new(rules, region, &self.options)?;
+        // Refuses what cannot be written before anything is solved.
+        drop(OutputFile::create(&saving.path)?);
+        let _requests = interrupt::Guard::new();
+        let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
+        let subject =
+            Subject { rules: rules.clone(), region: region.clone(), quantity: self.options.quantity };
+        let about = format!("{} of {subject}", saving.what);
+        let before = checkpoint::resume(&saving.path, &about, &mut solver, observers)?;
+        bar.start_at(before.positions);
+        let strata = u64::from(region.strata().end);
+        loop {
+            let saved = Instant::now();
+            let mut all = observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
+            let summary = solver.go_on(&mut all.by_ref().collect::<Vec<_>>(), &mut |progress| {
+                bar.update(progress.positions, || strata_of(region, progress));
+                flow(!interrupt::asked() && saved.elapsed() < saving.every)
+            })?;
+            if summary.strata == strata {
+                // Finished; that it was there is no longer of use, and that it stays no harm.
+                let _ = std::fs::remove_file(&saving.path);
+                let source = self.source();
+                return Ok(Solved { before, source, ..Solved::new(&solver, self.options.quantity, summary) });
+            }
+            checkpoint::write(&saving.path, &about, &solver, observers)?;
+            if interrupt::asked() {
+                return Err(Error::Interrupted { done: summary.strata, strata, goes_on: true });
+            }
+        }
+    }
+
+    /// Solves a region into a store, or what is left of it. Observers see all of it.
+    pub fn run_storing(
+        &self,
+        rules: &Ruleset,
+        region: &Region,
+        observers: &mut [&mut dyn Observer],
+        folder: &Path,
+    ) -> Result<Solved> {
+        let quantity = self.options.quantity;
+        let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
+        let needed = u128::from(Writer::memory(&subject)?);
+        let what = format!("writing the strata of {}", folder.display());
+        let this = self.clone().reserving(what, needed, "a smaller --max would do")?;
+        let mut solver = Solver::new(rules, region, &this.options)?;
+        let _requests = interrupt::Guard::new();
+        let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
+        let mut reading = |done: u32| {
+            bar.update(0, || format!("reading {} strata back", grouped(done.into())));
+            flow(!interrupt::asked())
+        };
+        let mut writer = Writer::open(folder, subject, &mut reading)?;
+        let mut watch = |progress: &Progress, wanted: bool| {
+            bar.update(progress.positions, || strata_of(region, progress));
+            flow(wanted && !interrupt::asked())
+        };
+        if writer.known().strata() > 0 {
+            let learned = solver.learn(&writer.known(), observers, &mut |progress| watch(progress, true));
+            learned.map_err(keeping)?;
+        }
+        let before = solver.summary();
+        bar.start_at(before.positions);
+        let mut watch = |progress: &Progress, wanted: bool| {
+            bar.update(progress.positions, || strata_of(region, progress));
+            flow(wanted && !interrupt::asked())
+        };
+        let failed = writer.failure();
+        let mut all =
+            observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer).collect::<Vec<_>>();
+        all.push(&mut writer);
+        let run = solver.run(&mut all, &mut |progress| watch(progress, !failed.load(Ordering::Relaxed)));
+        // What was solved is on the disk before anything is said, whatever ended the run.
+        writer.pause()?;
+        let summary = run.map_err(keeping)?;
+        let digest = writer.finish(&summary)?;
+        Ok(Solved { before, digest: Some(digest), ..Solved::new(&solver, quantity, summary) })
+    }
+
+    /// The store that is read, in messages.
+    fn source(&self) -> Option<String> {
+        self.options.source.as_ref().map(|source| source.name())
     }
 
     /// Reads this store instead of solving.

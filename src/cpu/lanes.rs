@@ -14,13 +14,13 @@ pub(super) type Lanes = [u32; GROUP];
 
 /// a | b in every lane.
 #[inline(always)]
-pub(super) fn or(a: Lanes, b: Lanes) -> Lanes {
+pub(super) fn or<const L: usize>(a: [u32; L], b: [u32; L]) -> [u32; L] {
     std::array::from_fn(|i| a[i] | b[i])
 }
 
 /// a & b in every lane.
 #[inline(always)]
-pub(super) fn and(a: Lanes, b: Lanes) -> Lanes {
+pub(super) fn and<const L: usize>(a: [u32; L], b: [u32; L]) -> [u32; L] {
     std::array::from_fn(|i| a[i] & b[i])
 }
 
@@ -35,64 +35,78 @@ pub(super) const fn at_least(bit: i32) -> u32 {
     }
 }
 
-// Along a group of lanes the ends of the windows move by one bit a lane, or one bit every other lane, so the masks of
-// a group are a slice of a short table. Indices are clamped to where all eight lanes are full or empty anyway.
+// Along the lanes the ends of the windows move by one bit a lane, or one bit every other lane, so the masks of some
+// lanes are a slice of a short table. Indices are clamped to where all lanes are full or empty anyway.
+
+/// The most lanes that masks are made for at once.
+pub(super) const MOST_LANES: usize = 4 * GROUP;
+
+const MOST: i32 = MOST_LANES as i32;
 
 /// `at_least(bit − i)` for lane i.
 #[inline(always)]
-pub(super) fn at_least_falling(bit: i32) -> Lanes {
-    const MOST: i32 = 32 + GROUP as i32;
-    static TABLE: [u32; MOST as usize + GROUP] = {
-        let mut table = [0; MOST as usize + GROUP];
+pub(super) fn at_least_falling<const L: usize>(bit: i32) -> [u32; L] {
+    const TOP: i32 = 32 + MOST;
+    static TABLE: [u32; TOP as usize + MOST_LANES] = {
+        let mut table = [0; TOP as usize + MOST_LANES];
         let mut i = 0;
         while i < table.len() {
-            table[i] = at_least(MOST - i as i32);
+            table[i] = at_least(TOP - i as i32);
             i += 1;
         }
         table
     };
-    slice(&TABLE, MOST - bit.clamp(0, MOST))
+    slice(&TABLE, TOP - bit.clamp(0, TOP))
 }
 
 /// `at_least(bit + i)` for lane i.
 #[inline(always)]
-pub(super) fn at_least_rising(bit: i32) -> Lanes {
-    const LEAST: i32 = -(GROUP as i32);
-    static TABLE: [u32; 32 + 2 * GROUP] = {
-        let mut table = [0; 32 + 2 * GROUP];
+pub(super) fn at_least_rising<const L: usize>(bit: i32) -> [u32; L] {
+    static TABLE: [u32; 32 + 2 * MOST_LANES] = {
+        let mut table = [0; 32 + 2 * MOST_LANES];
         let mut i = 0;
         while i < table.len() {
-            table[i] = at_least(i as i32 + LEAST);
+            table[i] = at_least(i as i32 - MOST);
             i += 1;
         }
         table
     };
-    slice(&TABLE, bit.clamp(LEAST, 32) - LEAST)
+    slice(&TABLE, bit.clamp(-MOST, 32) + MOST)
 }
 
 /// The bits 0 ..= ⌊(twice − i)/2⌋ for lane i.
 #[inline(always)]
-pub(super) fn at_most_halves(twice: i32) -> Lanes {
-    const MOST: i32 = 62 + GROUP as i32;
-    static TABLE: [u32; MOST as usize + 1 + GROUP] = {
-        let mut table = [0; MOST as usize + 1 + GROUP];
+pub(super) fn at_most_halves<const L: usize>(twice: i32) -> [u32; L] {
+    const TOP: i32 = 62 + MOST;
+    static TABLE: [u32; TOP as usize + 1 + MOST_LANES] = {
+        let mut table = [0; TOP as usize + 1 + MOST_LANES];
         let mut i = 0;
         while i < table.len() {
-            table[i] = !at_least((MOST - i as i32).div_euclid(2) + 1);
+            table[i] = !at_least((TOP - i as i32).div_euclid(2) + 1);
             i += 1;
         }
         table
     };
-    slice(&TABLE, MOST - twice.clamp(-1, MOST))
+    slice(&TABLE, TOP - twice.clamp(-1, TOP))
 }
 
-/// All bits of the lanes `first ..= last` of a group, none of the others.
+/// All bits of the lanes `first ..= last`, none of the others.
 #[inline(always)]
-pub(super) fn lanes_between(first: i32, last: i32) -> Lanes {
-    std::array::from_fn(|i| if (first..=last).contains(&(i as i32)) { u32::MAX } else { 0 })
+pub(super) fn lanes_between<const L: usize>(first: i32, last: i32) -> [u32; L] {
+    static TABLE: [u32; 3 * MOST_LANES] = {
+        let mut table = [0; 3 * MOST_LANES];
+        let mut i = MOST_LANES;
+        while i < 2 * MOST_LANES {
+            table[i] = u32::MAX;
+            i += 1;
+        }
+        table
+    };
+    let from_first = slice(&TABLE, MOST - first.clamp(0, MOST));
+    and(from_first, slice(&TABLE, 2 * MOST - (last + 1).clamp(0, MOST)))
 }
 
 #[inline(always)]
-fn slice(table: &[u32], at: i32) -> Lanes {
-    *table[at as usize..].first_chunk().expect("the table has a group beyond its greatest index")
+fn slice<const L: usize>(table: &[u32], at: i32) -> [u32; L] {
+    *table[at as usize..].first_chunk().expect("the table has the most lanes beyond its greatest index")
 }

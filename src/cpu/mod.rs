@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 pub mod density;
 mod lanes;
 pub mod remoteness;
+mod runs;
 pub mod sieve;
 pub mod stencil;
 pub mod take_one;

@@ -291,7 +291,7 @@ impl<'a, C> Sources<'a, C> {
 
 /// The rank of the block whose coordinates on `axes` are one less.
 #[inline(always)]
-fn neighbour_rank(layout: &Layout, coordinates: &[u16], rank: u32, axes: u32) -> u32 {
+pub(super) fn neighbour_rank(layout: &Layout, coordinates: &[u16], rank: u32, axes: u32) -> u32 {
     let mut rank = rank;
     let mut left = axes;
     while left != 0 {

@@ -5,13 +5,16 @@
 //! verdict = ¬(U | V≪1 | carry) & valid,
 //!
 //! where U is the OR of the rows that are read unshifted, V of those read shifted, and carry the top bit of V's word
-//! below. The work goes block by block, a group of eight lanes at a time, up the words of their common window. The
-//! ring of strata is that of [`stencil`](super::stencil).
+//! below. Three heaps and fewer have one block, which is solved a group of eight lanes at a time, up the words of their
+//! common window; more have many small ones, which are solved together. The ring of strata is that of
+//! [`stencil`](super::stencil).
 
 #![allow(
     clippy::inline_always,
     reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
 )]
+
+mod run;
 
 use std::ops::Range;
 
@@ -24,6 +27,9 @@ use super::lanes::{
 use super::stencil::{Kernel, Sources, Step, Strata};
 use crate::space::{Block, Cell, Cells, CellsMut, Window};
 
+/// Coordinates a block from which most blocks are so small that those of several are solved at once.
+const PACKED_AXES: usize = 3;
+
 /// The CPU backend for verdicts of take-one games.
 pub type TakeOne = Strata<Verdicts>;
 
@@ -35,7 +41,13 @@ impl Kernel for Verdicts {
     const CELL: Cell = Cell::Verdicts;
 
     fn solve(step: &Step<'_, u32>, active: &[u32], lanes: Range<i32>, part: Part<'_, u32>) -> u64 {
-        solve_blocks(step, active, lanes, part)
+        if step.layout.lane_is_floor() {
+            solve_lanes(step, &lanes, part)
+        } else if step.layout.axes() >= PACKED_AXES {
+            solve_runs::<true>(step, active, part)
+        } else {
+            solve_runs::<false>(step, active, part)
+        }
     }
 
     fn view(cells: &[u32]) -> Cells<'_> {
@@ -47,31 +59,33 @@ impl Kernel for Verdicts {
     }
 }
 
-/// Solves some lanes of some blocks on one thread, and returns the number of their P-positions.
+/// Solves blocks on one thread, and returns the number of their P-positions. `PACKED`: those of different blocks at once.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+sse4.2+popcnt",
 ))]
-fn solve_blocks(step: &Step<'_, u32>, active: &[u32], lanes: Range<i32>, mut part: Part<'_, u32>) -> u64 {
-    let mut sources = Sources::new();
-    let mut count = 0;
-    for &rank in active {
-        let block = step.layout.block(rank);
-        sources.gather(step, &block, rank);
-        let window = step.layout.window(block.coordinates, step.total, step.least_nonempty);
-        count += if step.layout.lane_is_floor() {
-            solve_block::<true>(step, &block, &window, &lanes, &sources, &mut part)
-        } else {
-            solve_block::<false>(step, &block, &window, &lanes, &sources, &mut part)
-        };
-    }
-    count
+fn solve_runs<const PACKED: bool>(step: &Step<'_, u32>, active: &[u32], mut part: Part<'_, u32>) -> u64 {
+    run::solve::<PACKED>(step, active, &mut part)
 }
 
-/// Solves one block. `LANE_FLOOR`: the lane is x₃, so that it bounds x₂ from below.
+/// Solves some lanes of the one block of three heaps or fewer on one thread, and returns the number of their P-positions.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+sse4.2+popcnt",
+))]
+fn solve_lanes(step: &Step<'_, u32>, lanes: &Range<i32>, mut part: Part<'_, u32>) -> u64 {
+    let mut sources = Sources::new();
+    let block = step.layout.block(0);
+    sources.gather(step, &block, 0);
+    let window = step.layout.window(block.coordinates, step.total, step.least_nonempty);
+    solve_block(step, &block, &window, lanes, &sources, &mut part)
+}
+
+/// Solves the one block that there is for three heaps or fewer. The lane is x₃, so that it bounds x₂ from below.
 #[inline(always)]
-fn solve_block<const LANE_FLOOR: bool>(
+fn solve_block(
     step: &Step<'_, u32>,
     block: &Block<'_>,
     window: &Window,
@@ -80,31 +94,28 @@ fn solve_block<const LANE_FLOOR: bool>(
     part: &mut Part<'_, u32>,
 ) -> u64 {
     let (cap, second_max) = (step.layout.max() as i32, step.layout.second_max() as i32);
-    let floor = block.coordinates.first().map_or(0, |&x| i32::from(x));
     let first_lane = (window.rest - cap - second_max).max(lanes.start);
-    let highest = if LANE_FLOOR { window.rest / 3 } else { window.rest - 2 * floor };
-    let last_lane = highest.min(block.last_lane as i32).min(lanes.end - 1);
+    let last_lane = (window.rest / 3).min(block.last_lane as i32).min(lanes.end - 1);
     let second_mask = if step.layout.heaps() == 1 { 1 } else { u32::MAX };
     let mut count = 0;
     let mut lane = first_lane & -(GROUP as i32);
     while lane <= last_lane {
         let most = window.rest - lane;
         let least = window.rest - (lane + GROUP as i32 - 1).min(last_lane);
-        let group_floor = if LANE_FLOOR { lane } else { floor };
-        let first_word = group_floor.max(least - cap) / 32;
+        let first = lane.max(least - cap);
+        let first_word = first / 32;
         let last_word = (most / 2).min(second_max) / 32;
-        let lane_mask = lanes_between(window.first_lane - lane, window.last_lane - lane);
+        let lane_mask: Lanes = lanes_between(window.first_lane - lane, window.last_lane - lane);
         // The bit below a word matters only where its bit 0 is a position.
         let mut carry = [0; GROUP];
-        if first_word > 0 && group_floor.max(least - cap) <= first_word * 32 {
+        if first_word > 0 && first <= first_word * 32 {
             carry = carry_from(sources, first_word as u32 - 1, lane as u32);
         }
         for word in first_word..=last_word {
             let start = word * 32;
-            let mut valid = and(at_least_falling(most - cap - start), at_most_halves(most - 2 * start));
-            if LANE_FLOOR {
-                valid = and(valid, at_least_rising(lane - start));
-            }
+            let mut valid: Lanes =
+                and(at_least_falling(most - cap - start), at_most_halves(most - 2 * start));
+            valid = and(valid, at_least_rising(lane - start));
             let word_mask = at_least(window.floor - start) & second_mask;
             valid = std::array::from_fn(|i| valid[i] & lane_mask[i] & word_mask);
             let (mut unshifted, mut shifted) = ([0; GROUP], [0; GROUP]);

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::big_position::parse_big_position;
 use crate::error::{Error, Result};
 
 /// A multiset of heap sizes, kept as a nondecreasing tuple: `(2,4,5)`.
 ///
 /// The derived order is the lexicographic order of the tuples, which inside one stratum is the canonical order.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position(Vec<u32>);
 
 impl Position {

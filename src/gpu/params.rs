@@ -28,12 +28,6 @@ pub struct StencilRegion {
     pub last_lane: i32,
     /// Strata in the ring.
     pub slots: u32,
-    /// The end of the terms that are read unshifted.
-    pub unshifted_end: u32,
-    /// The end of the terms that are read both ways.
-    pub either_end: u32,
-    /// The end of the terms that are read shifted.
-    pub shifted_end: u32,
     /// 1 if the player without a move wins, else 0.
     pub misere: u32,
 }
@@ -52,15 +46,16 @@ pub struct StencilStep {
     pub own_origin: u32,
     /// The first word in the window of the slabs below, mod 2³².
     pub lower_origin: u32,
-    /// The slot that is written.
-    pub slot: u32,
     /// Positions with fewer nonempty heaps are terminal and N.
     pub least_nonempty: u32,
-    /// The first row of the bit axis to solve.
+    /// The first row of the bit axis to solve, where blocks have no coordinates.
     pub first_row: i32,
-    /// The last row of the bit axis to solve.
+    /// The last row of the bit axis to solve, where blocks have no coordinates.
     pub last_row: i32,
-    /// For each number of touched heaps, the slot that such moves arrive in, or [`FORBIDDEN`].
+    /// Struct padding.
+    pub padding: u32,
+    /// For each number of touched heaps, the slot that such moves arrive in, or [`FORBIDDEN`] and some slot that is not
+    /// written; for none, the slot that is written.
     pub sources: [u32; 16],
 }
 
@@ -118,5 +113,5 @@ pub struct DensityStep {
     pub segments: u32,
 }
 
-/// The source of a number of touched heaps with which no move may arrive.
-pub const FORBIDDEN: u32 = u32::MAX;
+/// In a source, that no move may arrive there.
+pub const FORBIDDEN: u32 = 1 << 31;

@@ -35,4 +35,5 @@ impl<K: Key> Shader for Keys<K> {
     const NAME: &'static str = "remoteness";
     const SOURCE: &'static str = if K::CELL.bytes() == 1 { SHADER_8 } else { SHADER_16 };
     const CELL: Cell = K::CELL;
+    const WORDS: u32 = 1;
 }

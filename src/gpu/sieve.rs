@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::cells::{Place, slab_starts};
 use super::params::{Deal, SieveRegion, SieveStep};
-use super::strata::{Buffers, Dispatch, Kernel, Problem, Strata};
+use super::strata::{Buffers, Dispatch, Kernel, Problem, Strata, Team};
 use super::tables::{bind, bind_group_layout, pack_coordinates, table};
 use crate::error::{Error, Result};
 use crate::space::{Cell, LANE_GROUP, Layout, LineLayout, Strip};
@@ -76,8 +76,8 @@ impl Kernel for SieveKernel {
         &self.group
     }
 
-    fn lanes(&self) -> u32 {
-        LANE_GROUP
+    fn team(&self) -> Team {
+        Team { threads: LANE_GROUP, words: LANE_GROUP }
     }
 
     fn dispatches(

@@ -1,6 +1,7 @@
 //! What the kernels of take-one games share: the ring of strata on the device, the tables, and the dispatches of
 //! `shaders/stencil.wgsl`, before which a kernel's own shader stands.
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -9,14 +10,14 @@ use bytemuck::Zeroable;
 use super::Context;
 use super::cells::{Cells, Place, Span, Window, words_a_block};
 use super::params::{FORBIDDEN, StencilRegion, StencilStep};
-use super::strata::{Buffers, Dispatch, Kernel, Problem, THREADS};
+use super::strata::{Buffers, Dispatch, Kernel, Problem, THREADS, Team};
 use super::tables::{bind, bind_group_layout, pack_coordinates, part, table};
 use crate::error::Result;
 use crate::game::Ruleset;
-use crate::space::{Cell, LANE_GROUP, Layout, Shift, Stencil, Term};
+use crate::space::{Cell, LANE_GROUP, Layout, Stencil, Term};
 
-/// Neighbour blocks that fit a workgroup's memory: the more a block has, the fewer blocks share a workgroup.
-const NEIGHBOURS: u32 = 2048;
+/// Bytes of a workgroup's memory that several blocks may share, which any device has; one block may take all there is.
+const SHARED_BYTES: u32 = 1 << 14;
 
 /// What one kernel has of its own.
 pub trait Shader: Send + Sync {
@@ -26,6 +27,8 @@ pub trait Shader: Send + Sync {
     const SOURCE: &'static str;
     /// What its cells hold.
     const CELL: Cell;
+    /// Words that a thread solves at once.
+    const WORDS: u32;
 }
 
 /// A kernel for a take-one game.
@@ -37,7 +40,7 @@ pub struct StencilKernel<S> {
     /// One for each span of the cells.
     groups: Vec<wgpu::BindGroup>,
     /// Threads that work on one block.
-    lanes: u32,
+    team: u32,
     shader: PhantomData<S>,
 }
 
@@ -49,13 +52,13 @@ impl<S: Shader> StencilKernel<S> {
     /// The parameters that all dispatches of a stratum share.
     fn step(&self, rules: &Ruleset, total: u32) -> StencilStep {
         let touches = self.stencil.touches(rules, total);
-        let source = |touch: usize| {
-            let touch = touch as u32;
-            if touches.contains(touch) { self.slot(total - touch) } else { FORBIDDEN }
+        let source = |touch: usize| match touch as u32 {
+            0 => self.slot(total),
+            touch if touches.contains(touch) => self.slot(total - touch),
+            _ => FORBIDDEN | self.slot(total + 1),
         };
         StencilStep {
             total: total as i32,
-            slot: self.slot(total),
             least_nonempty: Stencil::least_nonempty(rules, touches),
             sources: std::array::from_fn(source),
             ..StencilStep::zeroed()
@@ -88,21 +91,19 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         let (context, layout) = (&problem.context, &problem.layout);
         let stencil = Stencil::new(&problem.rules, layout);
         let cells = Cells::new(context, layout, u64::from(stencil.depth()) + 1, problem.limits.bound_bytes)?;
-        let tables = Tables::new(problem, &stencil, &cells)?;
-        // As many threads to a block as leave its neighbours room: 8, 16, 32 or 64.
-        let lanes = (THREADS * tables.neighbours).div_ceil(NEIGHBOURS).next_power_of_two().max(LANE_GROUP);
-        let overrides = [
-            ("AXES", layout.axes() as f64),
-            ("LANES", f64::from(lanes)),
-            ("NEIGHBOURS", f64::from(tables.neighbours)),
-        ];
+        let rows = Rows::new(&stencil.terms);
+        let tables = Tables::new(problem, &rows, &cells)?;
+        let (team, stride) = share_of_workgroup(context, rows.moves.len() as u32, LANE_GROUP / S::WORDS);
+        let constants = [("AXES", layout.axes() as u32), ("TEAM", team), ("STRIDE", stride)];
+        let overrides = constants.into_iter().chain(rows.bounds());
+        let overrides = overrides.map(|(name, value)| (name, f64::from(value))).collect::<Vec<_>>();
         let bindings = bind_group_layout(context, S::NAME, 5, 3)?;
         let checked = problem.limits.checked;
         let pipeline = context.pipeline(S::NAME, S::SOURCE, "main", &bindings, &overrides, checked)?;
         let buffers = Buffers::new(context)?;
         let group = |span| tables.group(context, S::NAME, &bindings, &cells, span, &buffers);
         let groups = cells.spans.iter().map(group).collect::<Result<_>>()?;
-        Ok(Self { stencil, cells, pipeline, buffers, groups, lanes, shader: PhantomData })
+        Ok(Self { stencil, cells, pipeline, buffers, groups, team, shader: PhantomData })
     }
 
     fn pipeline(&self) -> &wgpu::ComputePipeline {
@@ -117,8 +118,8 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         &self.groups[number]
     }
 
-    fn lanes(&self) -> u32 {
-        self.lanes
+    fn team(&self) -> Team {
+        Team { threads: self.team, words: self.team * S::WORDS }
     }
 
     fn dispatches(
@@ -138,14 +139,12 @@ impl<S: Shader> Kernel for StencilKernel<S> {
                 continue;
             }
             all_slabs = Some(all_slabs.map_or(slabs.start, |before| before.start)..slabs.end);
-            let rows = (layout.second_max() / S::CELL.row_values()) as usize + 1;
-            let rows = if layout.lane_is_floor() { slabs } else { 0..rows };
             let step = StencilStep {
                 block_origin: span.block_origin as u32,
                 own_origin: self.cells.window(span.slabs.clone()).origin as u32,
                 lower_origin: self.cells.lower_window(span).origin as u32,
-                first_row: rows.start as i32,
-                last_row: rows.end as i32 - 1,
+                first_row: slabs.start as i32,
+                last_row: slabs.end as i32 - 1,
                 ..step
             };
             dispatches.push(Dispatch { group, step: bytemuck::bytes_of(&step).to_vec(), active: share });
@@ -175,25 +174,19 @@ struct Tables {
     region: wgpu::Buffer,
     coordinates: wgpu::Buffer,
     bases: wgpu::Buffer,
-    terms: wgpu::Buffer,
+    moves: wgpu::Buffer,
     ranks: wgpu::Buffer,
     words_a_block: u64,
-    /// Different sets of coordinates that terms take from: the neighbour blocks of each block.
-    neighbours: u32,
 }
 
 impl Tables {
-    fn new(problem: &Problem, stencil: &Stencil, cells: &Cells) -> Result<Self> {
+    fn new(problem: &Problem, rows: &Rows, cells: &Cells) -> Result<Self> {
         let (context, layout) = (&problem.context, &problem.layout);
-        let (terms, ends, neighbours) = encode_terms(&stencil.terms);
         let region = StencilRegion {
             cap: layout.max() as i32,
             second_max: layout.second_max() as i32,
             last_lane: if layout.lane_is_floor() { layout.block(0).last_lane as i32 } else { 0 },
             slots: cells.slots as u32,
-            unshifted_end: ends[0],
-            either_end: ends[1],
-            shifted_end: ends[2],
             misere: problem.rules.misere.into(),
         };
         let storage = wgpu::BufferUsages::STORAGE;
@@ -205,11 +198,10 @@ impl Tables {
                 bytemuck::cast_slice(&pack_coordinates(layout)),
                 storage,
             )?,
-            bases: table(context, "bases", bytemuck::cast_slice(layout.bases()), storage)?,
-            terms: table(context, "terms", bytemuck::cast_slice(&terms), storage)?,
+            bases: table(context, "bases", bytemuck::cast_slice(&bases_in_slabs(layout)), storage)?,
+            moves: table(context, "moves", bytemuck::cast_slice(&rows.moves), storage)?,
             ranks: table(context, "ranks", bytemuck::cast_slice(&rank_falls(layout, cells)), storage)?,
             words_a_block: words_a_block(layout),
-            neighbours,
         })
     }
 
@@ -235,7 +227,7 @@ impl Tables {
             part(&self.coordinates, first * per_block, blocks * per_block),
             part(&self.bases, first, blocks),
             buffers.active.as_entire_binding(),
-            self.terms.as_entire_binding(),
+            self.moves.as_entire_binding(),
             self.ranks.as_entire_binding(),
             cell_part(&cells.window(span.slabs.clone())),
             cell_part(&cells.lower_window(span)),
@@ -245,34 +237,76 @@ impl Tables {
     }
 }
 
-/// Terms as the shader reads them, the ends of their three groups by how their rows are read, and the number of
-/// different sets of coordinates, which stand before the terms.
-fn encode_terms(terms: &[Term]) -> (Vec<u32>, [u32; 3], u32) {
-    let mut encoded = vec![0];
-    encoded.extend(terms.iter().map(|term| term.axes).filter(|&axes| axes != 0));
-    encoded.dedup();
-    let neighbours = encoded.len();
-    let ends = [Shift::None, Shift::Either, Shift::One].map(|shift| {
-        for term in terms.iter().filter(|term| term.shift == shift) {
-            let neighbour = encoded[..neighbours].iter().position(|&axes| axes == term.axes);
-            let neighbour = neighbour.expect("the sets of all terms are listed") as u32;
-            let below = term.axes & 1;
-            encoded.push(neighbour | u32::from(term.lane) << 16 | below << 17 | term.touch << 18);
-        }
-        encoded.len() as u32
-    });
-    (encoded, ends, neighbours as u32)
+/// The rows that a block's moves lead to. One serves all moves that take from the same block coordinates and touch as many
+/// heaps: what remains is taken from x₁, x₂ and the lane, of which one stone each. Hence two terms may read the same row,
+/// one of them at the lane one less.
+struct Rows {
+    /// The rows as the shader reads them, and one more for what is written.
+    moves: Vec<u32>,
+    /// How many rows are in the blocks' own slab and in the slab below, with 0, 1, 2 and 3 stones taken from x₁, x₂ and the
+    /// lane.
+    counts: [[u32; 4]; 2],
 }
 
-/// By how much a block's rank falls when a coordinate does, for each axis and coordinate; then the starts of slabs and
-/// the lengths of their rows, in lane groups.
+impl Rows {
+    fn new(terms: &[Term]) -> Self {
+        let row = |term: &Term| (term.axes & 1, term.touch - term.axes.count_ones(), term.axes, term.touch);
+        let rows = terms.iter().map(row).collect::<BTreeSet<_>>();
+        let mut counts = [[0; 4]; 2];
+        for &(below, taken, ..) in &rows {
+            counts[below as usize][taken as usize] += 1;
+        }
+        let moves = rows.iter().map(|&(.., axes, touch)| axes | touch << 16).chain([0]).collect();
+        Self { moves, counts }
+    }
+
+    /// Where the parts of the list start and end, by the shader's names.
+    fn bounds(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let names = ["OWN_1", "OWN_2", "OWN_3", "OWN_END", "LOWER_1", "LOWER_2", "LOWER_3", "ROWS"];
+        let ends = self.counts.as_flattened().iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        names.into_iter().zip(ends.collect::<Vec<_>>())
+    }
+}
+
+/// How many threads work on one block whose moves lead to so many rows, `least` or more, and the entries that these rows
+/// have in the workgroup's memory.
+fn share_of_workgroup(context: &Context, rows: u32, least: u32) -> (u32, u32) {
+    let stride = rows.next_multiple_of(4);
+    // A place and a mask each; some words are used otherwise.
+    let bytes = |team: u32| 8 * stride * (THREADS / team) + 64;
+    let most = context.device.limits().max_compute_workgroup_storage_size;
+    let teams = std::iter::successors(Some(least), |&team| (team < THREADS).then_some(2 * team));
+    match teams.into_iter().find(|&team| bytes(team) <= if team == THREADS { most } else { SHARED_BYTES }) {
+        Some(team) => (team, stride),
+        None => (least, 1),
+    }
+}
+
+/// By how much a block's rank falls when a coordinate does, for each axis but the last, where it is 1. Then for each slab
+/// where it starts in the ring, mod 2³², the words from one slot to the next, and those from one row to the next.
 fn rank_falls(layout: &Layout, cells: &Cells) -> Vec<u32> {
     let falls = |terms: &Vec<u32>| {
         std::iter::once(0).chain(terms.windows(2).map(|pair| pair[1] - pair[0])).collect::<Vec<_>>()
     };
-    let mut table: Vec<u32> = layout.rank_terms().iter().flat_map(falls).collect();
-    let starts = cells.starts.iter().map(|&start| (start / u64::from(LANE_GROUP)) as u32);
-    let pitches = layout.pitches().iter().copied().chain(std::iter::once(0));
-    table.extend(starts.zip(pitches).flat_map(|(start, pitch)| [start, pitch]));
+    let axes = &layout.rank_terms()[..layout.axes().saturating_sub(1)];
+    let mut table = axes.iter().flat_map(falls).collect::<Vec<_>>();
+    let pitches = layout.pitches().iter().map(|pitch| pitch * LANE_GROUP);
+    let slabs = cells.starts.windows(2).zip(pitches);
+    table.extend(slabs.flat_map(|(ends, pitch)| {
+        let start = (cells.slots * ends[0]) as u32;
+        [start, (ends[1] - ends[0]) as u32, pitch]
+    }));
     table
+}
+
+/// Words from the start of each block's slab to the block's first row.
+fn bases_in_slabs(layout: &Layout) -> Vec<u32> {
+    let of_slab = |slab| {
+        let bases = &layout.bases()[layout.slab_first_block(slab)..layout.slab_first_block(slab + 1)];
+        bases.iter().map(|base| (base - bases[0]) * LANE_GROUP)
+    };
+    (0..layout.slabs()).flat_map(of_slab).collect()
 }

@@ -31,6 +31,8 @@ const BATCH_BLOCKS: usize = 1 << 20;
 const STEP_BYTES: usize = 256;
 /// Threads that keep a large GPU busy; smaller dispatches deal the lanes of a block to several tasks.
 const BUSY_THREADS: u32 = 1 << 17;
+/// The same where CPU cores pose as a GPU.
+const BUSY_CPU_THREADS: u32 = 1 << 11;
 /// How long one submit should take: far below the seconds after which a driver gives a device up.
 const SUBMIT_TIME: Duration = Duration::from_millis(30);
 /// Words of cells of the first submit, before anything is known of the device's speed.
@@ -51,9 +53,22 @@ pub struct Limits {
     pub checked: bool,
 }
 
+impl Limits {
+    /// Whether `NIMSTRATA_SHADER_CHECKS` in the environment asks for the guards, with `1`, or for none, with `0`.
+    #[must_use]
+    pub fn checks_asked_for() -> Option<bool> {
+        std::env::var_os("NIMSTRATA_SHADER_CHECKS")
+            .filter(|value| !value.is_empty())
+            .map(|value| value != "0")
+    }
+}
+
 impl Default for Limits {
+    /// No bounds but what one copy to the host may take, and the guards as [`checks_asked_for`](Self::checks_asked_for) has
+    /// it, by default none.
     fn default() -> Self {
-        Self { bound_bytes: u64::MAX, submit_words: u64::MAX, copy_bytes: COPY_BYTES, checked: false }
+        let checked = Self::checks_asked_for().unwrap_or(false);
+        Self { bound_bytes: u64::MAX, submit_words: u64::MAX, copy_bytes: COPY_BYTES, checked }
     }
 }
 
@@ -130,8 +145,8 @@ pub trait Kernel: Send + Sync + Sized {
     /// What dispatches with this number bind.
     fn group(&self, number: usize) -> &wgpu::BindGroup;
 
-    /// Threads that work on one block.
-    fn lanes(&self) -> u32;
+    /// The threads that work on one block.
+    fn team(&self) -> Team;
 
     /// The dispatches that solve a stratum, given the list of its active blocks, and the slabs that it has positions in.
     /// With `bits` its verdicts are to be kept.
@@ -155,6 +170,15 @@ pub trait Kernel: Send + Sync + Sized {
 
     /// Where a slab of a solved stratum is.
     fn place(&self, total: u32, slab: usize) -> Place<'_>;
+}
+
+/// Threads that work on one block together.
+#[derive(Clone, Copy, Debug)]
+pub struct Team {
+    /// How many, a power of two.
+    pub threads: u32,
+    /// Neighbouring words that they solve at once.
+    pub words: u32,
 }
 
 /// One dispatch, before it has a place in a batch.
@@ -223,16 +247,21 @@ impl<K: Kernel> Strata<K> {
     /// Over how many tasks the lanes of each of `blocks` blocks are dealt.
     fn panels(&self, blocks: u32) -> u32 {
         let lanes = self.problem.layout.block(self.problem.layout.blocks() as u32 - 1).last_lane + 1;
-        let most = (lanes * K::CELL.bytes()).div_ceil(4 * self.kernel.lanes());
-        (BUSY_THREADS / (blocks * self.kernel.lanes()).max(1)).clamp(1, most)
+        let team = self.kernel.team();
+        let most = (lanes * K::CELL.bytes()).div_ceil(4 * team.words);
+        let busy = if self.problem.context.summary.software { BUSY_CPU_THREADS } else { BUSY_THREADS };
+        (busy / (blocks * team.threads).max(1)).clamp(1, most)
     }
 
-    /// Workgroups for `tasks` tasks, folded into two dimensions.
-    fn workgroups(&self, tasks: u64) -> [u32; 2] {
-        let groups = tasks.div_ceil(u64::from(THREADS / self.kernel.lanes()));
+    /// Workgroups for the tasks of these blocks, folded into two dimensions. The third is the panels, unless the tasks of a
+    /// workgroup are panels of the only block.
+    fn workgroups(&self, blocks: u32, panels: u32) -> [u32; 3] {
+        let (tasks, layers) =
+            if self.problem.layout.lane_is_floor() { (panels, 1) } else { (blocks, panels) };
+        let groups = u64::from(tasks.div_ceil(THREADS / self.kernel.team().threads));
         let most = u64::from(self.problem.context.summary.max_workgroups_per_dimension);
         let rows = groups.div_ceil(most);
-        [groups.div_ceil(rows) as u32, rows as u32]
+        [groups.div_ceil(rows) as u32, rows as u32, layers]
     }
 
     /// Submits a batch and, behind it, a copy of cells to `staging`.
@@ -247,9 +276,9 @@ impl<K: Kernel> Strata<K> {
             {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                 pass.set_pipeline(self.kernel.pipeline());
-                for (index, &(group, [x, y])) in batch.dispatches.iter().enumerate() {
+                for (index, &(group, [x, y, z])) in batch.dispatches.iter().enumerate() {
                     pass.set_bind_group(0, self.kernel.group(group), &[(index * STEP_BYTES) as u32]);
-                    pass.dispatch_workgroups(x, y, 1);
+                    pass.dispatch_workgroups(x, y, z);
                 }
             }
             encoder.copy_buffer_to_buffer(&buffers.counts, 0, &staging.counts, 0, buffers.counts.size());
@@ -426,7 +455,7 @@ struct Batch {
     steps: Vec<u8>,
     active: Vec<u32>,
     /// The group that each dispatch binds, and its workgroups.
-    dispatches: Vec<(usize, [u32; 2])>,
+    dispatches: Vec<(usize, [u32; 3])>,
     /// The stratum of each dispatch.
     totals: Vec<u32>,
     /// The strata whose last dispatch this batch holds.
@@ -533,8 +562,7 @@ impl<K: Kernel> Run<'_, '_, K> {
         self.batch.steps.extend_from_slice(&dispatch.step[deal_bytes.len()..]);
         self.batch.steps.resize((deal.counter as usize + 1) * STEP_BYTES, 0);
         self.batch.active.extend_from_slice(active);
-        let tasks = u64::from(blocks) * u64::from(deal.panels);
-        self.batch.dispatches.push((dispatch.group, self.driver.workgroups(tasks)));
+        self.batch.dispatches.push((dispatch.group, self.driver.workgroups(blocks, deal.panels)));
         self.batch.totals.push(total);
         self.batch.words += u64::from(blocks) * self.driver.words_a_block;
     }

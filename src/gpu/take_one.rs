@@ -18,4 +18,5 @@ impl Shader for Verdicts {
     const NAME: &'static str = "take one";
     const SOURCE: &'static str = SHADER;
     const CELL: Cell = Cell::Verdicts;
+    const WORDS: u32 = 2;
 }

@@ -6,6 +6,9 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
+use crate::checkpoint::Resumable;
 use crate::error::{Error, Result};
 use crate::solver::Observer;
 use crate::space::{Region, Row, Stratum};
@@ -156,6 +159,30 @@ impl Census {
                 counts.add(word(second), count);
             }
         }
+    }
+}
+
+impl Resumable for Census {
+    fn save(&self) -> Value {
+        let all: Vec<(String, [u64; 2])> = match &self.counts {
+            Counts::Dense(all) => {
+                (0u128..).zip(all).map(|(word, &counts)| (word.to_string(), counts)).collect()
+            }
+            Counts::Sparse(all) => all.iter().map(|(word, &counts)| (word.to_string(), counts)).collect(),
+        };
+        let some = all.into_iter().filter(|(_, counts)| counts[0] > 0).collect::<Vec<_>>();
+        serde_json::to_value(some).expect("it has no keys but strings")
+    }
+
+    fn load(&mut self, saved: Value) -> Option<()> {
+        for (word, counts) in serde_json::from_value::<Vec<(String, [u64; 2])>>(saved).ok()? {
+            let word: u128 = word.parse().ok()?;
+            if let Counts::Dense(all) = &self.counts {
+                all.get(usize::try_from(word).ok()?)?;
+            }
+            self.counts.add(word, counts);
+        }
+        Some(())
     }
 }
 

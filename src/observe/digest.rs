@@ -2,6 +2,9 @@
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
+use serde_json::Value;
+
+use crate::checkpoint::Resumable;
 use crate::solver::Observer;
 use crate::space::{Canonical, Stratum};
 
@@ -15,7 +18,8 @@ const WIDENED: usize = 4096;
 /// digests in order, 8 bytes little-endian each.
 #[derive(Default)]
 pub struct Digest {
-    strata: Xxh3Default,
+    /// The digest of each stratum.
+    strata: Vec<u64>,
 }
 
 impl Digest {
@@ -28,14 +32,16 @@ impl Digest {
     /// The same as a number.
     #[must_use]
     pub fn value(&self) -> u64 {
-        self.strata.digest()
+        let mut whole = Xxh3Default::new();
+        self.strata.iter().for_each(|digest| whole.update(&digest.to_le_bytes()));
+        whole.digest()
     }
 }
 
 impl Digest {
     /// Adds the next stratum, of this digest.
     pub fn add(&mut self, digest: u64) {
-        self.strata.update(&digest.to_le_bytes());
+        self.strata.push(digest);
     }
 }
 
@@ -67,5 +73,16 @@ fn wide_digest<T: Copy + Into<u16>>(values: &[T]) -> u64 {
 impl Observer for Digest {
     fn observe(&mut self, stratum: &Stratum<'_>) {
         self.add(stratum_digest(stratum.canonical().view()));
+    }
+}
+
+impl Resumable for Digest {
+    fn save(&self) -> Value {
+        self.strata.clone().into()
+    }
+
+    fn load(&mut self, saved: Value) -> Option<()> {
+        self.strata = serde_json::from_value(saved).ok()?;
+        Some(())
     }
 }

@@ -1,11 +1,15 @@
 //! How remoteness is distributed, and the longest games.
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::checkpoint::Resumable;
 use crate::game::Position;
 use crate::solver::Observer;
 use crate::space::{Cell, Key, Run, Stratum};
 
 /// Counts how many positions there are of each remoteness, and finds the longest games. Strata of verdicts add nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Distribution {
     counts: Vec<u64>,
     /// The longest loss (R even) and the longest win (R odd).
@@ -13,7 +17,7 @@ pub struct Distribution {
 }
 
 /// A position with the greatest remoteness of its kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longest {
     /// The remoteness.
     pub remoteness: u32,
@@ -80,6 +84,17 @@ impl Observer for Distribution {
             Cell::Remoteness8 => self.observe_keys::<u8>(stratum),
             Cell::Remoteness16 => self.observe_keys::<u16>(stratum),
         }
+    }
+}
+
+impl Resumable for Distribution {
+    fn save(&self) -> Value {
+        serde_json::to_value(self).expect("it has no keys but strings")
+    }
+
+    fn load(&mut self, saved: Value) -> Option<()> {
+        *self = serde_json::from_value(saved).ok()?;
+        Some(())
     }
 }
 

@@ -108,8 +108,10 @@ impl Writer {
         Before(self)
     }
 
-    /// Bytes that stay in memory for this many bytes of the largest stratum.
-    #[must_use]
+    /// Bytes of memory that a writer needs, besides what solving does.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] when games may last longer than remoteness is counted.
     pub fn memory(subject: &Subject) -> Result<u64> {
         let folder = Folder::new(Path::new(""), subject)?;
         let largest = folder.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
@@ -117,10 +119,10 @@ impl Writer {
         Ok(largest.saturating_mul(WAITING as u64 + 3))
     }
 
-    /// Whether nothing more can be written. [`finish`](Self::finish) or [`pause`](Self::pause) says why.
+    /// Set when nothing more can be written: the run may as well end. [`pause`](Self::pause) says why.
     #[must_use]
-    pub fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
+    pub fn failure(&self) -> Arc<AtomicBool> {
+        self.failed.clone()
     }
 
     /// Checks which of the written strata are whole.

@@ -51,8 +51,23 @@ fn heaps_and_cap() -> impl Strategy<Value = (u32, u64)> {
 }
 
 pub fn take_one_case() -> impl Strategy<Value = Case> {
+    take_one(heaps_and_cap())
+}
+
+/// The same with regions in which blocks have several words and groups of lanes: too large for the oracle.
+pub fn long_take_one_case() -> impl Strategy<Value = Case> {
+    take_one(prop_oneof![
+        2 => (Just(3u32), 120u64..150),
+        2 => (Just(4u32), 60u64..75),
+        3 => (Just(5u32), 30u64..45),
+        1 => (Just(6u32), 16u64..20),
+        1 => (Just(7u32), 9u64..12),
+    ])
+}
+
+fn take_one(heaps_and_cap: impl Strategy<Value = (u32, u64)>) -> impl Strategy<Value = Case> {
     (
-        heaps_and_cap(),
+        heaps_and_cap,
         forbidden_totals(),
         any::<bool>(),
         any::<prop::sample::Index>(),

@@ -12,7 +12,7 @@ use nimstrata::{Error, Result};
 use super::super::figures::{counted, grouped, sentence};
 use super::super::progress::Bar;
 use super::super::{interrupt, number};
-use super::{Counted, RenderReport, Show, Target};
+use super::{Counted, RenderReport, Show, Target, check_size};
 
 /// Shares are drawn in steps of one over this.
 const SHARE_UNIT: u32 = 1_000_000;
@@ -75,7 +75,7 @@ impl Show<'_> {
         };
         if targets.iter().any(|target| !target.npy) {
             // Before everything is counted.
-            self.check_size(&chart, "--out to an .npy file works")?;
+            check_size(&chart, "--out to an .npy file works")?;
         }
 
         let start = Instant::now();
@@ -142,7 +142,10 @@ impl Shares {
         let [low, high] = [shares[few], shares[shares.len() - 1 - few]];
         // Two digits, of what differs.
         let digit = 10u32.pow((high - low).max(10).ilog10() - 1);
-        let ends = [low / digit * digit, high.next_multiple_of(digit)];
+        let ends = match high - low {
+            0 => [0, SHARE_UNIT],
+            _ => [low / digit * digit, high.next_multiple_of(digit)],
+        };
         let beyond = shares.iter().filter(|&&share| share < ends[0] || share > ends[1]).count();
         Self { ends, cells: shares.len(), beyond, gaps: (shares.len() as u64) < all }
     }
@@ -175,6 +178,6 @@ mod tests {
         assert_eq!((shares.ends, shares.beyond, shares.gaps), ([129_000, 192_000], 10, true));
         assert_eq!(shares.clipped(), "10 of 100 cells are beyond the ends of the key.");
         let even = Shares::of(vec![250_000; 5], 5);
-        assert_eq!((even.ends, even.clipped().as_str(), even.gaps), ([250_000, 250_000], "", false));
+        assert_eq!((even.ends, even.clipped().as_str(), even.gaps), ([0, SHARE_UNIT], "", false));
     }
 }

@@ -1,5 +1,6 @@
 //! Slices: which heaps are fixed, and their picture.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -10,13 +11,17 @@ use nimstrata::solver::Quantity;
 use nimstrata::space::Region;
 use nimstrata::{Error, Result};
 
-use super::super::figures::{counted, grouped, sentence};
+use super::super::figures::{counted, sentence};
 use super::super::progress::Bar;
 use super::super::{interrupt, number};
-use super::{RenderReport, Show, Target};
+use super::{RenderReport, Show, Target, check_size};
 
 /// No picture has more slices.
 const MOST_SLICES: u64 = 1024;
+/// What would work where a picture of one slice, or of several, is too large.
+const ONE_SMALLER: &str = "a smaller --max works";
+const ALL_SMALLER: &str = "fewer slices or a smaller --max work";
+
 /// The colours of N, P₁ and P₀, such that colour-blind people can tell them apart (after Okabe and Ito).
 const N: [u8; 3] = [232, 232, 232];
 const P1: [u8; 3] = [0, 90, 178];
@@ -112,13 +117,23 @@ fn columns(fix: &[Fixed], slices: usize) -> usize {
     {
         return (last[1] - last[0] + 1) as usize;
     }
-    (1..).find(|columns| columns * columns >= slices).unwrap_or(1)
+    (1..=slices).find(|columns| columns * columns >= slices).unwrap_or(1)
 }
 
 /// The positions of a slice, such as `(x,y,3)`.
-fn caption(heaps: &Vec<u32>) -> String {
-    let heaps = heaps.iter().map(|heap| format!(",{heap}")).collect::<String>();
-    format!("(x,y{heaps})")
+fn caption(heaps: &[u32]) -> String {
+    let heaps = heaps.iter().map(u32::to_string);
+    format!("({})", ["x".to_owned(), "y".to_owned()].into_iter().chain(heaps).collect::<Vec<_>>().join(","))
+}
+
+/// What slices with these captions show.
+fn title(quantity: Quantity, captions: &[String]) -> String {
+    match (quantity, captions) {
+        (Quantity::Verdict, [only]) => format!("P-positions of the form {only}"),
+        (Quantity::Verdict, _) => "P-positions".to_owned(),
+        (Quantity::Remoteness, [only]) => format!("Remoteness R of {only}"),
+        (Quantity::Remoteness, _) => "Remoteness R".to_owned(),
+    }
 }
 
 /// The number that a picture has for what is seen.
@@ -137,18 +152,19 @@ impl Show<'_> {
         let region = self.store.region();
         let cap = max.map_or(region.max(), |max| max.min(region.max().into()) as u32);
         let given = given(fix, region)?;
-        let captions = given.iter().map(caption).collect::<Vec<_>>();
+        let captions = given.iter().map(|heaps| caption(heaps)).collect::<Vec<_>>();
         let targets = Target::create_all(out, false)?;
-        let title = match (self.store.quantity(), captions.as_slice()) {
-            (Quantity::Verdict, [only]) => format!("P-positions of the form {only}"),
-            (Quantity::Verdict, _) => "P-positions".to_owned(),
-            (Quantity::Remoteness, [only]) => format!("Remoteness R of {only}"),
-            (Quantity::Remoteness, _) => "Remoteness R".to_owned(),
-        };
+        let title = title(self.store.quantity(), &captions);
         let (words, names) = (sentence(&self.game.words()), self.names());
         let (start, slices) = (Instant::now(), Slices::new(self.store, given));
-        // What is cut short here is given up at the next write.
-        let at = |slice, x, y| if interrupt::asked() { None } else { slices.at(slice, x, y).map(value) };
+        let progress = Progress::new(&slices, cap, self);
+        let at = |slice, x, y| {
+            if x == 0 {
+                progress.step();
+            }
+            // What is cut short here is given up at the next write.
+            if interrupt::asked() { None } else { slices.at(slice, x, y).map(value) }
+        };
         let mut chart = Chart {
             title: &[&title, &words],
             size: [cap + 1; 2],
@@ -158,13 +174,12 @@ impl Show<'_> {
             key: Key::Names(&names),
             value: &at,
         };
-        let remedy = if captions.len() == 1 {
-            "a smaller --max works"
-        } else {
-            "fewer slices or a smaller --max work"
-        };
-        self.check_size(&chart, remedy)?;
-        if let Some(most) = self.greatest(&slices, cap) {
+        check_size(&chart, if captions.len() == 1 { ONE_SMALLER } else { ALL_SMALLER })?;
+        let greatest = slices.greatest(cap, &mut || {
+            progress.step();
+            if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if let Some(most) = greatest {
             chart.key = Key::Scale { name: "R", least: 0, most, unit: 1, none: self.outside() };
         }
         let description = format!(
@@ -172,37 +187,49 @@ impl Show<'_> {
             captions.join(", "),
             self.about()
         );
-        let fix = fix.iter().map(|fix| format!(" --fix {}", fix.text)).collect::<String>();
-        let options = format!("{fix}{}", max.map(|max| format!(" --max {max}")).unwrap_or_default());
+        let mut options = fix.iter().flat_map(|fix| [" --fix ", &fix.text]).collect::<String>();
+        options.extend(max.map(|max| format!(" --max {max}")));
         let files = self.write(targets, &chart, &description, &options, None)?;
         Ok(RenderReport { slices: Some(captions.len()), ..self.report(start, files) })
     }
 
-    /// The greatest remoteness that is shown; `None` for verdicts.
-    fn greatest(&self, slices: &Slices<'_>, cap: u32) -> Option<u32> {
-        let square = u64::from(cap + 1) * u64::from(cap + 1);
-        let all = square * slices.count() as u64;
-        let mut bar = Bar::counting(all, "positions", self.solving.quiet());
-        slices.greatest(cap, &mut |slice| {
-            bar.update(square * slice as u64, || format!("{} positions", grouped(all)));
-            if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-    }
-
     /// The names of what a slice of verdicts shows.
     fn names(&self) -> Vec<(&'static str, [u8; 3])> {
-        let names = if self.game.rules.forbidden.is_empty() {
-            [("N", N), ("P", P1), ("", OUTSIDE)]
+        let p: &[_] = if self.game.rules.forbidden.is_empty() {
+            &[("P", P1)]
         } else {
-            [("N", N), ("P1, at allowed totals", P1), ("P0, at forbidden totals", P0)]
+            &[("P1, at allowed totals", P1), ("P0, at forbidden totals", P0)]
         };
-        let bounded = self.outside().map(|outside| (outside, OUTSIDE));
-        names.into_iter().filter(|(name, _)| !name.is_empty()).chain(bounded).collect()
+        let outside = self.outside().map(|outside| (outside, OUTSIDE));
+        [("N", N)].iter().chain(p).copied().chain(outside).collect()
     }
 
     /// The name of what is outside the region, where the total is bounded and slices have such a corner.
     fn outside(&self) -> Option<&'static str> {
         let region = self.store.region();
         (region.strata().end - 1 < region.heaps() * region.max()).then_some("total too large")
+    }
+}
+
+/// A bar that runs up to all positions that are looked at, row by row.
+struct Progress {
+    bar: RefCell<Bar>,
+    done: std::cell::Cell<u64>,
+    row: u64,
+}
+
+impl Progress {
+    fn new(slices: &Slices<'_>, cap: u32, show: &Show<'_>) -> Self {
+        let row = u64::from(cap) + 1;
+        // Remoteness is looked through for the greatest first.
+        let passes = if show.store.quantity() == Quantity::Remoteness { 2 } else { 1 };
+        let all = passes * row * row * slices.count() as u64;
+        let bar = Bar::counting(all, "positions", show.solving.quiet());
+        Self { bar: RefCell::new(bar), done: 0.into(), row }
+    }
+
+    fn step(&self) {
+        self.done.set(self.done.get() + self.row);
+        self.bar.borrow_mut().update(self.done.get(), || "drawing".to_owned());
     }
 }

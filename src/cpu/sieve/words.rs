@@ -207,7 +207,7 @@ impl<'a, const LANE_FLOOR: bool> Solve<'a, LANE_FLOOR> {
     #[inline(always)]
     fn valid(&self, bit: i32, lane: i32) -> Lanes {
         let (layout, rest) = (self.step.layout, self.window.rest);
-        let mut valid = at_least_falling(rest - layout.max() as i32 - lane - bit);
+        let mut valid: Lanes = at_least_falling(rest - layout.max() as i32 - lane - bit);
         valid = and(valid, at_most_halves(rest - lane - 2 * bit));
         if LANE_FLOOR {
             valid = and(valid, at_least_rising(lane - bit));
