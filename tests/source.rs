@@ -173,6 +173,20 @@ fn a_census_of_a_store_is_that_of_its_game() {
     }
 }
 
+/// `verify` finds changed data; here it shows that nothing is solved.
+#[test]
+fn answers_come_from_the_data_of_the_store() {
+    let made = MOORE.make();
+    let data = made.path.join("verdict.npy");
+    let mut bytes = fs::read(&data).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 16].iter_mut().for_each(|byte| *byte = !*byte);
+    fs::write(&data, &bytes).unwrap();
+    nimstrata("check words-five --store @", &made.path).assert().code(1);
+    assert_ne!(json("census --store @", &made.path)["p_positions"], 364);
+    assert_eq!(json(&format!("census {}", made.typed), &made.path)["p_positions"], 364);
+}
+
 #[test]
 fn reports_name_the_store() {
     let made = MOORE.make();

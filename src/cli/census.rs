@@ -29,6 +29,8 @@ const BYTES_PER_WORD: u128 = 320;
 /// have one verdict, and losing when all are P-positions. For a prime modulus, the losing words are tested for being
 /// a linear subspace over the integers mod m.
 #[derive(clap::Args)]
+#[command(override_usage = "nimstrata census [OPTIONS] --heaps <N> --max <CAP> <GAME>\n       \
+    nimstrata census [OPTIONS] --store <DIR>")]
 #[command(after_help = "Example: the parity words of five heaps up to a hundred\n  \
     nimstrata census bounded-moore --heaps 5 --width 2 --max 100\n\n\
     Of what `nimstrata solve --out moore` has stored\n  \

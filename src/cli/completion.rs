@@ -47,6 +47,8 @@ enum CompletionGame {
 /// with an axis for each heap that is completed, .csv the rows of three heaps or a line for each multiset of other
 /// numbers of heaps, .png a picture of three.
 #[derive(clap::Args)]
+#[command(override_usage = "nimstrata completion [OPTIONS] --heaps <N> --max <CAP> <GAME>\n       \
+    nimstrata completion [OPTIONS] --store <DIR>")]
 #[command(after_help = "Example: a picture of f(x,y) where no move arrives at a multiple of 5\n  \
     nimstrata completion fts --heaps 3 --forbid 5k --max 512 --out f.png\n\n\
     As far as a store goes\n  \

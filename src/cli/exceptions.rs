@@ -55,6 +55,8 @@ enum Format {
 /// a blank line where the smallest heap changes, to show families.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("listing"))]
+#[command(override_usage = "nimstrata exceptions [OPTIONS] --heaps <N> --max <CAP> <GAME>\n       \
+    nimstrata exceptions [OPTIONS] --store <DIR>")]
 #[command(after_help = "Example: the exceptions in misère play from which all others up to 30 follow\n  \
     nimstrata exceptions exact-slow --heaps 4 --misere --max 30 --minimal\n\n\
     Those of a store of remoteness, without solving its game again\n  \

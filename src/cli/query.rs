@@ -36,6 +36,8 @@ const MOST_NAMED: usize = 3;
 /// With --store nothing is solved: the position and its options are looked up in what `nimstrata solve --out` has
 /// written. Remoteness and --line need a store of remoteness.
 #[derive(clap::Args)]
+#[command(override_usage = "nimstrata query [OPTIONS] --position <SIZES> <GAME>\n       \
+    nimstrata query [OPTIONS] --position <SIZES> --store <DIR>")]
 #[command(after_help = "Example: is 5, 4, 2 a win for the player to move, and how?\n  \
     nimstrata query bounded-moore --width 2 --position 5,4,2\n\n\
     Play it out to the end\n  \
