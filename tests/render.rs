@@ -8,7 +8,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use nimstrata::game::{Position, Ruleset};
 use nimstrata::oracle;
-use nimstrata::solver::{Options, Quantity, Solver};
+use nimstrata::solver::{BackendChoice, Options, Quantity, Solver};
 use nimstrata::space::Region;
 use nimstrata::store::{Subject, Writer};
 use serde_json::Value;
@@ -26,7 +26,12 @@ impl Workshop {
         let mut writer =
             Writer::open(&workshop.0.path().join("store"), subject, &mut |_| ControlFlow::Continue(()))
                 .unwrap();
-        let mut solver = Solver::new(&rules, &region, &Options { quantity, ..Options::default() }).unwrap();
+        let mut solver = Solver::new(
+            &rules,
+            &region,
+            &Options { quantity, backend: BackendChoice::Cpu, ..Options::default() },
+        )
+        .unwrap();
         let summary = solver.run(&mut [&mut writer], go_on).unwrap();
         writer.finish(&summary).unwrap();
         workshop
