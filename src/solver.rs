@@ -602,7 +602,7 @@ fn check_reading(source: &dyn SolvedBefore, options: &Options) -> Result<()> {
         needed,
         available,
         source_of_limit: if options.memory.is_some() { "allowed by --memory" } else { "free" },
-        remedy: "no part of a store is read alone, so a smaller one would do".to_owned(),
+        remedy: "a store of a smaller region would do".to_owned(),
     })
 }
 

@@ -202,7 +202,11 @@ fn reserving(solving: Solving, rules: &Ruleset, region: &Region) -> Result<Solvi
         });
     }
     let kept = bytes(heaps - 1)(max, u128::MAX).unwrap_or(0);
-    solving.reserving("keeping the strata that moves lead to".to_owned(), kept, "a smaller --max would do")
+    let remedy = match solving.options().source {
+        Some(_) => "a store of a smaller region would do",
+        None => "a smaller --max would do",
+    };
+    solving.reserving("keeping the strata that moves lead to".to_owned(), kept, remedy)
 }
 
 /// Finds the exceptions of fewer heaps, with a bar.
