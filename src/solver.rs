@@ -584,7 +584,8 @@ pub(crate) fn check_source(
     Err(Error::OtherStore {
         path: source.name().into(),
         there: describe(source.rules(), source.region(), source.quantity()),
-        wanted: describe(rules, region, quantity),
+        // Remoteness tells the verdict, too, so only what is lacking is worth a word.
+        wanted: describe(rules, region, if lacks { quantity } else { source.quantity() }),
     })
 }
 
