@@ -87,7 +87,9 @@ pub fn write(path: &Path, about: &str, solver: &Solver, observers: &[&mut dyn Re
     };
     let mut bytes = serde_json::to_vec(&header).expect("it has no keys but strings");
     bytes.push(b'\n');
-    strata.iter().for_each(|part| bytes.extend_from_slice(part));
+    for part in &strata {
+        bytes.extend_from_slice(part);
+    }
     let checksum = xxh3_64(&bytes);
     OutputFile::create(path)?.write(&mut |_| ControlFlow::Continue(()), |out: &mut dyn Write| {
         out.write_all(&bytes)?;

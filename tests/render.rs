@@ -21,14 +21,15 @@ impl Workshop {
     /// Solves and stores a region.
     fn solving(rules: Ruleset, region: Region, quantity: Quantity) -> Self {
         let workshop = Self(tempfile::tempdir().unwrap());
-        let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
+        let subject = Subject { rules, region, quantity };
         let go_on = &mut |_: &_| ControlFlow::Continue(());
-        let mut writer =
-            Writer::open(&workshop.0.path().join("store"), subject, &mut |_| ControlFlow::Continue(()))
-                .unwrap();
+        let mut writer = Writer::open(&workshop.0.path().join("store"), subject.clone(), &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         let mut solver = Solver::new(
-            &rules,
-            &region,
+            &subject.rules,
+            &subject.region,
             &Options { quantity, backend: BackendChoice::Cpu, ..Options::default() },
         )
         .unwrap();

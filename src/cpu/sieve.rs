@@ -181,7 +181,7 @@ impl Backend for Sieve {
 
     fn resume(&mut self, past: &Past) -> Result<()> {
         let Kept::Lines(tables) = &past.kept else { unreachable!("the sieve keeps lines") };
-        self.tables = tables.clone();
+        self.tables.clone_from(tables);
         self.next = past.next;
         Ok(())
     }

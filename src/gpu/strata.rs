@@ -411,16 +411,15 @@ impl<K: Kernel> Backend for Strata<K> {
     }
 
     fn past(&self) -> Result<Past> {
-        let kept = match self.kernel.depth() {
-            Some(depth) => Kept::Strata(self.last_strata(depth)?),
-            None => {
-                let words = LineLayout::new(&self.problem.layout)?.words();
-                let mut tables = words.map(|words| vec![0; words as usize]);
-                for (buffer, table) in self.kernel.memory().into_iter().zip(&mut tables) {
-                    self.problem.context.download(buffer, 0, table)?;
-                }
-                Kept::Lines(tables)
+        let kept = if let Some(depth) = self.kernel.depth() {
+            Kept::Strata(self.last_strata(depth)?)
+        } else {
+            let words = LineLayout::new(&self.problem.layout)?.words();
+            let mut tables = words.map(|words| vec![0; words as usize]);
+            for (buffer, table) in self.kernel.memory().into_iter().zip(&mut tables) {
+                self.problem.context.download(buffer, 0, table)?;
             }
+            Kept::Lines(tables)
         };
         Ok(Past { next: self.next, kept })
     }

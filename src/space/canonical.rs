@@ -241,13 +241,13 @@ pub fn fill(layout: &Layout, total: u32, canonical: Canonical<'_>, cells: CellsM
     });
     match (canonical, cells) {
         (Canonical::Verdicts(bytes), CellsMut::Verdicts(words)) => {
-            fill_bits(&piece, &mut places, bytes, words)
+            fill_bits(&piece, &mut places, bytes, words);
         }
         (Canonical::Remoteness8(values), CellsMut::Remoteness8(keys)) => {
             piece.for_each_cell(|stream, index| {
                 keys[index] = u8::of(values[places[stream]].into());
                 places[stream] += 1;
-            })
+            });
         }
         (Canonical::Remoteness16(values), CellsMut::Remoteness16(keys)) => {
             piece.for_each_cell(|stream, index| {
@@ -395,10 +395,8 @@ impl<'a> Piece<'a> {
     fn whole(layout: &'a Layout, total: u32, rows: &'a [BlockRow]) -> Self {
         let first = rows.iter().map(|row| row.values.start).min().unwrap_or(0);
         let end = rows.iter().map(|row| row.values.end).max().unwrap_or(0);
-        let lanes = match layout.lane_is_floor() {
-            true => 0..layout.window(&[], total, 0).last_lane as u32 + 1,
-            false => 0..end,
-        };
+        let lanes =
+            0..if layout.lane_is_floor() { layout.window(&[], total, 0).last_lane as u32 + 1 } else { end };
         Self { layout, total, rows, shape: Shape::new(layout, first..end, lanes) }
     }
 

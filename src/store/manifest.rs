@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
-use crate::game::{Ruleset, Take};
+use crate::game::{ForbiddenTotals, Ruleset, Take};
 use crate::solver::Quantity;
 use crate::space::{Cell, Region, remoteness_cell};
 
@@ -192,7 +192,7 @@ impl File {
             "any" => Take::Any,
             most => Take::UpTo(most.parse().unwrap_or(1)),
         };
-        let forbidden = self.forbid.as_deref().map_or(Ok(Default::default()), str::parse)?;
+        let forbidden = self.forbid.as_deref().map_or(Ok(ForbiddenTotals::default()), str::parse)?;
         let [least, most] = self.touch;
         let rules = Ruleset::touching(self.heaps, least, most, take)?;
         let rules = rules.with_forbidden(forbidden).with_misere(self.misere);

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use std::ops::ControlFlow;
-//! use nimstrata::game::Ruleset;
+//! use nimstrata::game::{Position, Ruleset};
 //! use nimstrata::solver::{Options, Quantity, Solver};
 //! use nimstrata::space::Region;
 //! use nimstrata::store::{Store, Subject, Writer};
@@ -35,10 +35,11 @@
 //!
 //! // Open it, go through the P-positions of a stratum, and look one up.
 //! let store = Store::open(&path)?;
-//! let losing = store.p_positions(9).map(|position| position.to_string()).collect::<Vec<_>>();
-//! assert_eq!(losing.len() as u64, store.stratum(9).unwrap().p_positions());
-//! let first = &losing[0];
-//! assert_eq!(store.is_p(&first.trim_matches(['(', ')']).parse()?), Some(true));
+//! for position in store.p_positions(9) {
+//!     println!("{position}");
+//! }
+//! assert_eq!(store.p_positions(9).count() as u64, store.stratum(9).unwrap().p_positions());
+//! assert_eq!(store.is_p(&Position::new(vec![0, 0, 0, 1, 1])), Some(false));
 //! # Ok::<(), nimstrata::Error>(())
 //! ```
 

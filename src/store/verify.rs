@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::folder::{DIGESTS, Folder, MANIFEST, OFFSETS};
 use super::mapped::Mapped;
-use super::{Store, check_array, manifest::Manifest, read};
+use super::{Store, Stored, check_array, manifest::Manifest, read};
 use crate::error::{Error, Result};
 use crate::game::{Position, Ruleset, legal_moves};
 use crate::observe::{Digest, stratum_digest};
@@ -101,7 +101,7 @@ pub fn verify(
     match data {
         Ok(data) => {
             let data = &data[header.len()..];
-            check_strata(&folder, data, &digests, digest, &mut found, watch)?;
+            check_strata(&folder, data, digests.as_deref(), digest, &mut found, watch)?;
         }
         Err(Error::Damaged { what, .. }) => found.bad(folder.data(), &what),
         Err(Error::Io { source, .. }) => found.bad(folder.data(), &source.to_string()),
@@ -109,7 +109,7 @@ pub fn verify(
     }
     if found.is_intact() {
         let store = Store::open(path)?;
-        let p_positions = |total| store.stratum(total).map_or(0, |stratum| stratum.p_positions());
+        let p_positions = |total| store.stratum(total).map_or(0, Stored::p_positions);
         if (0..folder.strata()).into_par_iter().map(p_positions).sum::<u64>() != counts.p_positions {
             found.bad(MANIFEST, "its counts are not those of the values");
         }
@@ -159,7 +159,9 @@ fn check_digests(folder: &Folder, digest: u64, found: &mut Verification) -> Opti
 
 fn digest_of(digests: &[u64]) -> u64 {
     let mut whole = Digest::default();
-    digests.iter().for_each(|&digest| whole.add(digest));
+    for &digest in digests {
+        whole.add(digest);
+    }
     whole.value()
 }
 
@@ -168,7 +170,7 @@ fn digest_of(digests: &[u64]) -> u64 {
 fn check_strata(
     folder: &Folder,
     data: &[u8],
-    digests: &Option<Vec<u64>>,
+    digests: Option<&[u64]>,
     digest: u64,
     found: &mut Verification,
     watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
@@ -186,7 +188,7 @@ fn check_strata(
         }
     }
     for (total, &(digest, padded)) in (0..).zip(&computed) {
-        let expected = digests.as_ref().map_or(digest, |digests| digests[total as usize]);
+        let expected = digests.map_or(digest, |digests| digests[total as usize]);
         if digest != expected || !padded {
             found.bad_strata.push(total);
         }
@@ -257,10 +259,10 @@ fn random_position(store: &Store) -> Position {
         let mut rank = fastrand::u64(..region.positions());
         for total in region.strata() {
             let size = region.stratum_size(total);
-            if rank < size {
-                if let Some(position) = region.unrank(total, rank) {
-                    return position;
-                }
+            if rank < size
+                && let Some(position) = region.unrank(total, rank)
+            {
+                return position;
             }
             rank = rank.wrapping_sub(size);
         }

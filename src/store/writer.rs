@@ -33,6 +33,11 @@ const SYNC: Duration = Duration::from_secs(5);
 /// Called with how many strata have been read back; [`ControlFlow::Break`] stops that.
 pub type WatchStrata<'a> = dyn FnMut(u32) -> ControlFlow<()> + 'a;
 
+/// A stratum with its digest.
+type Digested = (CanonicalBuf, u64);
+/// The thread that writes strata.
+type Writing = (SyncSender<Digested>, JoinHandle<io::Result<()>>);
+
 /// Writes a store, as an observer of the solver. While it lives, no other writer can have the folder.
 pub struct Writer {
     subject: Subject,
@@ -45,7 +50,7 @@ pub struct Writer {
     /// The next stratum to be written.
     next: u32,
     digest: Digest,
-    thread: Option<(SyncSender<(CanonicalBuf, u64)>, JoinHandle<io::Result<()>>)>,
+    thread: Option<Writing>,
     failed: Arc<AtomicBool>,
     /// Holds the lock.
     lock: Option<File>,
@@ -336,7 +341,7 @@ fn behind(mut file: File, header: &[u8], length: u64) -> io::Result<File> {
 }
 
 /// Writes strata and their digests until there are no more.
-fn write_strata(strata: &Receiver<(CanonicalBuf, u64)>, mut data: File, mut digests: File) -> io::Result<()> {
+fn write_strata(strata: &Receiver<Digested>, mut data: File, mut digests: File) -> io::Result<()> {
     let sync = |data: &File, digests: &File| data.sync_data().and_then(|()| digests.sync_data());
     let mut synced = Instant::now();
     for (canonical, digest) in strata {
