@@ -22,6 +22,7 @@ mod render;
 mod report;
 mod solve;
 mod solving;
+mod stored;
 mod verify;
 
 use std::io::Write;
