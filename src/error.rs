@@ -383,6 +383,34 @@ pub enum Error {
         /// What was to be written or read.
         wanted: String,
     },
+    /// A position that a store does not hold.
+    #[error(
+        "{position} is not in {}, which holds positions of {}, none above {max}{}",
+        .path.display(), in_heaps(*.heaps), total_bound(*.last)
+    )]
+    OutsideStore {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// The position asked for.
+        position: String,
+        /// How many heaps those in the store have.
+        heaps: u32,
+        /// The largest heap in the store.
+        max: u32,
+        /// The greatest total, where the store is bounded by one.
+        last: Option<u32>,
+    },
+    /// Remoteness asked of a store of verdicts.
+    #[error(
+        "{} holds verdicts, and {option} needs remoteness: a store of `solve --quantity remoteness` has it, and without --store it is solved",
+        .path.display()
+    )]
+    NoStoredRemoteness {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// What was asked for.
+        option: &'static str,
+    },
     /// A folder that holds something else.
     #[error("{} holds other files, such as {name}; give a new or an empty folder", .path.display())]
     Foreign {
@@ -477,6 +505,8 @@ impl Error {
             | Self::UnfinishedStore { .. }
             | Self::StoreVersion { .. }
             | Self::OtherStore { .. }
+            | Self::OutsideStore { .. }
+            | Self::NoStoredRemoteness { .. }
             | Self::Foreign { .. }
             | Self::AdapterOnCpu { .. } => 2,
             Self::RegionMemory { .. }
@@ -518,6 +548,11 @@ fn other_claims(similar: &[&str], known: &[&str]) -> String {
             format!("did you mean {} or {last}? check --list shows all {}", first.join(", "), known.len())
         }
     }
+}
+
+/// The bound on the total of all heaps, where there is one.
+fn total_bound(last: Option<u32>) -> String {
+    last.map_or_else(String::new, |last| format!(", of up to {last} in all"))
 }
 
 /// A number of heaps in words.

@@ -228,23 +228,8 @@ impl Solver {
         region: &Region,
         options: &Options,
     ) -> Result<Self> {
-        let same_region = |other: &Region| {
-            (other.heaps(), other.max(), other.strata()) == (region.heaps(), region.max(), region.strata())
-        };
-        let lacks = options.quantity == Quantity::Remoteness && source.quantity() == Quantity::Verdict;
-        if source.rules() != rules || !same_region(source.region()) || lacks {
-            let describe = |rules: &Ruleset, region: &Region, quantity: Quantity| {
-                let last = region.strata().end - 1;
-                let full = last == region.heaps() * region.max();
-                let bound = if full { String::new() } else { format!(", total ≤ {last}") };
-                format!("the {} of {rules}, every heap ≤ {}{bound}", quantity.name(), region.max())
-            };
-            return Err(Error::OtherStore {
-                path: source.name().into(),
-                there: describe(source.rules(), source.region(), source.quantity()),
-                wanted: describe(rules, region, options.quantity),
-            });
-        }
+        check_source(&*source, rules, region, options.quantity)?;
+        check_reading(&*source, options)?;
         let (cell, threads) = (source.cell(), cpu::threads(options.threads())?);
         let kernel = Kernel::of(rules, options.quantity)?;
         let backend = Box::new(Reading { source, next: 0 });
@@ -576,6 +561,50 @@ impl Kernel {
 /// The greatest total of a region.
 fn last_total(region: &Region) -> u64 {
     u64::from(region.strata().end) - 1
+}
+
+/// Refuses to read what was solved before where it is not this.
+///
+/// # Errors
+/// [`Error::OtherStore`].
+pub(crate) fn check_source(
+    source: &dyn SolvedBefore,
+    rules: &Ruleset,
+    region: &Region,
+    quantity: Quantity,
+) -> Result<()> {
+    let lacks = quantity == Quantity::Remoteness && source.quantity() == Quantity::Verdict;
+    if source.rules() == rules && source.region().is_same(region) && !lacks {
+        return Ok(());
+    }
+    let describe = |rules: &Ruleset, region: &Region, quantity: Quantity| {
+        let bound = region.bound().map_or(String::new(), |last| format!(", total ≤ {last}"));
+        format!("the {} of {rules}, every heap ≤ {}{bound}", quantity.name(), region.max())
+    };
+    Err(Error::OtherStore {
+        path: source.name().into(),
+        there: describe(source.rules(), source.region(), source.quantity()),
+        // Remoteness tells the verdict, too, so only what is lacking is worth a word.
+        wanted: describe(rules, region, if lacks { quantity } else { source.quantity() }),
+    })
+}
+
+/// Refuses to read what was solved before where two of its strata, one that is read and one that is observed, do not fit.
+fn check_reading(source: &dyn SolvedBefore, options: &Options) -> Result<()> {
+    let (region, cell) = (source.region(), source.cell());
+    let available = options.memory.unwrap_or_else(free_memory);
+    let strata = layout_bytes(region.heaps(), region.max().into(), cell, 2, u128::MAX);
+    let needed = strata.map(|bytes| bytes + u128::from(options.reserved));
+    if needed.is_some_and(|needed| needed <= available.into()) {
+        return Ok(());
+    }
+    Err(Error::Memory {
+        what: format!("reading {}", source.name()),
+        needed,
+        available,
+        source_of_limit: if options.memory.is_some() { "allowed by --memory" } else { "free" },
+        remedy: "a store of a smaller region would do".to_owned(),
+    })
 }
 
 /// Opens the GPU that the options ask for; `None` for the CPU.

@@ -649,7 +649,7 @@ mod completion {
         refuses(
             "completion bounded-moore --heaps 3 --max 9",
             2,
-            "invalid value 'bounded-moore' for '<GAME>'",
+            "invalid value 'bounded-moore' for '[GAME]'",
         );
         refuses("completion fts --heaps 3 --max 9 --width 1", 2, "unexpected argument '--width' found");
     }
@@ -1178,7 +1178,7 @@ mod exceptions {
         refuses(
             "exceptions bounded-moore --heaps 4 --max 9",
             2,
-            "invalid value 'bounded-moore' for '<GAME>'",
+            "invalid value 'bounded-moore' for '[GAME]'",
         );
         refuses(
             "exceptions exact-slow --heaps 4 --max 9 --forbid 3",

@@ -9,7 +9,7 @@ use nimstrata::space::Region;
 use serde::{Serialize, Serializer};
 
 use super::figures::{counted, grouped, share, variable};
-use super::game::GameArgs;
+use super::game::StoredArgs;
 use super::number;
 use super::output::{Lines, OutputArgs};
 use super::report::Report;
@@ -29,11 +29,15 @@ const BYTES_PER_WORD: u128 = 320;
 /// have one verdict, and losing when all are P-positions. For a prime modulus, the losing words are tested for being
 /// a linear subspace over the integers mod m.
 #[derive(clap::Args)]
+#[command(override_usage = "nimstrata census [OPTIONS] --heaps <N> --max <CAP> <GAME>\n       \
+    nimstrata census [OPTIONS] --store <DIR>")]
 #[command(after_help = "Example: the parity words of five heaps up to a hundred\n  \
-    nimstrata census bounded-moore --heaps 5 --width 2 --max 100")]
+    nimstrata census bounded-moore --heaps 5 --width 2 --max 100\n\n\
+    Of what `nimstrata solve --out moore` has stored\n  \
+    nimstrata census --store moore")]
 pub struct Args {
     #[command(flatten)]
-    game: GameArgs,
+    game: StoredArgs,
     /// What the residues are taken by; 2 for parity words
     #[arg(long, value_name = "M", default_value = "2", value_parser = number::count, allow_hyphen_values = true)]
     modulus: u32,
@@ -49,10 +53,10 @@ pub struct Args {
 }
 
 impl Args {
-    /// Solves, counts and prints.
+    /// Solves or reads, counts and prints.
     pub fn run(self) -> Result<()> {
-        let (game, region) = self.game.validated()?;
-        let solving = self.solving.validated()?;
+        let (game, region, store) = self.game.validated()?;
+        let solving = self.solving.validated()?.reading(store);
         let mut census = Census::new(&region, self.modulus)?;
         let words = most_words(&region, self.modulus);
         let what = format!("counting up to {} words mod {}", grouped(words), self.modulus);

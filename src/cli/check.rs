@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use nimstrata::observe::claims::{self, Case, Claim, Outcome, Overrides, Status};
 use nimstrata::solver::Progress;
+use nimstrata::store::Store;
 use nimstrata::{Error, Result};
 use serde::Serialize;
 
 use super::figures::{counted, grouped, time};
+use super::game::SourceArgs;
 use super::interrupt;
 use super::number::{self, Cap};
 use super::output::{self, OutputArgs};
@@ -23,11 +25,14 @@ const MOST_COLUMNS: usize = 100;
 /// Verify published claims on every position of a region
 ///
 /// A claim is checked on several games and regions, which take seconds. With --heaps, --max, --width and --d it is
-/// checked there instead, also where nobody claims it. A claim that is violated is shown with the first counterexample by
+/// checked there instead, also where nobody claims it. With --store it is checked on what the store holds, without solving
+/// that again (misere-properties also needs the games of fewer heaps, and solves them). A claim that is violated is shown with the first counterexample by
 /// total, and ends in exit code 1.
 #[derive(clap::Args)]
 #[command(after_help = "Example: what is claimed about parity words, on five heaps up to 30\n  \
     nimstrata check words-five --max 30\n\n\
+    All that is claimed about the game of a store\n  \
+    nimstrata check all --store moore\n\n\
     Statuses: proved in the literature, observed on a region, or a conjecture.")]
 pub struct Args {
     /// The name of a claim, or all
@@ -49,6 +54,8 @@ pub struct Args {
     #[arg(long, value_name = "D", value_parser = number::total, allow_hyphen_values = true)]
     d: Option<u64>,
     #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     solving: SolvingArgs,
@@ -64,8 +71,9 @@ impl Args {
             width: self.width,
             d: self.d,
         };
-        let plan = Plan::new(name, &overrides)?;
-        let solving = self.solving.validated()?;
+        let store = self.source.open()?;
+        let plan = Plan::new(name, &overrides, store.as_deref())?;
+        let solving = self.solving.validated()?.reading(store);
         let mut printer = (!self.output.json).then(|| Printer::new(&plan));
         let start = Instant::now();
         let reports = plan.carry_out(&solving, printer.as_mut());
@@ -103,13 +111,17 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(name: &str, overrides: &Overrides) -> Result<Self> {
+    fn new(name: &str, overrides: &Overrides, store: Option<&Store>) -> Result<Self> {
         let all = name == "all";
         let claims = if all { claims::all().collect() } else { vec![claims::find(name)?] };
         let mut plan = Self { all, claims: Vec::new() };
         let mut refusal = None;
         for claim in claims {
-            match claim.cases(overrides) {
+            let cases = match store {
+                Some(store) => claim.case_of(store, overrides).map(|case| vec![case]),
+                None => claim.cases(overrides),
+            };
+            match cases {
                 Ok(cases) => plan.claims.push((claim, Ok(cases))),
                 Err(Error::ClaimCase { claim: name, reason }) => {
                     plan.claims.push((claim, Err(reason.clone())));

@@ -4,19 +4,22 @@ use std::fmt;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use nimstrata::completion::{self, Completing, Completions, MOST, Output, Table};
 use nimstrata::error::bytes;
 use nimstrata::game::Position;
+use nimstrata::solver::SolvedBefore;
 use nimstrata::space::{Region, largest_cap_within};
+use nimstrata::store::Store;
 use nimstrata::{Error, Result, cpu};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::figures::{counted, grouped, sentence, share, time};
-use super::game::{Game, GameName, VariantArgs};
+use super::game::{Game, GameName, Typed, VariantArgs};
 use super::interrupt;
 use super::number::{self, Cap};
 use super::output::{Lines, OutputArgs};
@@ -44,19 +47,29 @@ enum CompletionGame {
 /// with an axis for each heap that is completed, .csv the rows of three heaps or a line for each multiset of other
 /// numbers of heaps, .png a picture of three.
 #[derive(clap::Args)]
+#[command(override_usage = "nimstrata completion [OPTIONS] --heaps <N> --max <CAP> <GAME>\n       \
+    nimstrata completion [OPTIONS] --store <DIR>")]
 #[command(after_help = "Example: a picture of f(x,y) where no move arrives at a multiple of 5\n  \
-    nimstrata completion fts --heaps 3 --forbid 5k --max 512 --out f.png")]
+    nimstrata completion fts --heaps 3 --forbid 5k --max 512 --out f.png\n\n\
+    As far as a store goes\n  \
+    nimstrata completion --store nim5 --out f.npy")]
 pub struct Args {
-    #[arg(value_enum)]
-    game: CompletionGame,
+    #[arg(value_enum, required_unless_present = "store")]
+    game: Option<CompletionGame>,
     /// How many heaps, with the one that completes the others; 1 to 14
-    #[arg(long, value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
-    heaps: u32,
+    #[arg(long, value_name = "N", required_unless_present = "store")]
+    #[arg(value_parser = number::count, allow_hyphen_values = true)]
+    heaps: Option<u32>,
     #[command(flatten)]
     variant: VariantArgs,
-    /// The greatest size of a heap that is completed
-    #[arg(long, value_name = "CAP", value_parser = number::cap, allow_hyphen_values = true)]
-    max: Cap,
+    /// The greatest size of a heap that is completed; with --store, by default that up to which the store has all
+    /// completions
+    #[arg(long, value_name = "CAP", required_unless_present = "store")]
+    #[arg(value_parser = number::cap, allow_hyphen_values = true)]
+    max: Option<Cap>,
+    /// Read a store that `nimstrata solve --out` has written instead; what it holds need not be said again
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
     /// Write a file instead: its name ends in .npy, .csv, .json or .png
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -67,23 +80,52 @@ pub struct Args {
 }
 
 impl Args {
-    /// Computes, writes or prints.
+    /// What to complete, and the store to read it from.
+    fn validated(&self) -> Result<Task> {
+        let Some(path) = &self.store else {
+            let heaps = self.heaps.expect("required without a store");
+            let game = self.variant.game(GameName::Fts, heaps, None)?;
+            let max = self.max.clone().expect("required without a store");
+            return Ok(Task { game, max, store: None });
+        };
+        let store = Arc::new(Store::open(path)?);
+        let name = self.game.map(|CompletionGame::Fts| GameName::Fts).or(Some(GameName::Fts));
+        let game = Typed { name, heaps: self.heaps, ..self.variant.typed() }.agreeing_with(&store)?;
+        let largest = completion::largest_within(&game.rules, store.region());
+        let max = self.max.clone().or(largest.map(|value| Cap { text: value.to_string(), value }));
+        match max {
+            Some(max) if largest.is_some_and(|largest| max.value <= largest) => {
+                Ok(Task { game, max, store: Some(store) })
+            }
+            max => {
+                let there = match largest {
+                    Some(largest) => format!("all completions up to --max {largest}"),
+                    None => "too few positions for all completions of empty heaps".to_owned(),
+                };
+                let wanted = max.map_or("any".to_owned(), |max| format!("--max {}", max.text));
+                Err(Error::OtherStore { path: store.name().into(), there, wanted })
+            }
+        }
+    }
+
+    /// Computes or reads, writes or prints.
     pub fn run(self) -> Result<()> {
-        let CompletionGame::Fts = self.game;
-        let game = self.variant.game(GameName::Fts, self.heaps, None)?;
-        let solving = self.host.validated();
-        let file = self.out.as_ref().map(|path| Output::create(path, self.heaps)).transpose()?;
+        let task = self.validated()?;
+        let (game, heaps) = (&task.game, task.game.rules.heaps);
+        let solving = self.host.validated().reading(task.store.clone());
+        let file = self.out.as_ref().map(|path| Output::create(path, heaps)).transpose()?;
         let terminal = if self.out.is_none() { Terminal::of_stdout() } else { None };
         let json = self.output.json;
-        let fits = |most| terminal.as_ref().map_or(Ok(()), |it| it.check(json, self.heaps, &self.max, most));
+        let fits = |most| terminal.as_ref().map_or(Ok(()), |it| it.check(json, heaps, &task.max, most));
         // No table has numbers shorter than the cap.
-        fits(self.max.value)?;
+        fits(task.max.value)?;
 
         let _requests = interrupt::Guard::new();
         let start = Instant::now();
-        let (f, method): (Box<dyn Completing>, _) = match self.heaps {
-            3 => (Box::new(self.table(&game, &solving)?), "scan"),
-            _ => (Box::new(self.solved(&game, solving.clone())?), "solve"),
+        let (f, method): (Box<dyn Completing>, _) = match (&task.store, heaps) {
+            (Some(_), _) => (Box::new(task.solved(solving.clone())?), "store"),
+            (None, 3) => (Box::new(task.table(&solving)?), "scan"),
+            (None, _) => (Box::new(task.solved(solving.clone())?), "solve"),
         };
         let found_in = start.elapsed();
         let greatest = f.greatest();
@@ -96,14 +138,16 @@ impl Args {
                 bar.update(0, || format!("writing the file, {}", bytes(written.into())));
                 if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            let options = self.options(&game);
+            let options = task.options();
             let out = self.out.as_ref().map(|out| format!(" --out {}", out.display())).unwrap_or_default();
-            let command = format!("nimstrata completion {options}{out}");
+            let store = self.store.as_ref().map(|path| format!(" --store {}", path.display()));
+            let store = store.unwrap_or_default();
+            let command = format!("nimstrata completion {options}{store}{out}");
             file.write(&*f, &sentence(&game.words()), [&options, &command], &mut watch)
         });
         let report = CompletionReport {
             game: game.name.name(),
-            heaps: self.heaps,
+            heaps,
             max: f.max(),
             forbid: game.forbid(),
             misere: game.rules.misere,
@@ -118,19 +162,31 @@ impl Args {
             write_seconds: self.out.is_some().then(|| start.elapsed().as_secs_f64()),
             file: self.out.as_ref().map(|path| path.display().to_string()),
             words: game.words(),
+            source: task.store.as_ref().map(|store| store.name()),
         };
         self.output.print(&report)
     }
+}
 
+/// What is to be completed.
+struct Task {
+    game: Game,
+    /// The greatest size of a heap that is completed.
+    max: Cap,
+    /// Where to read it from, if it is not to be found.
+    store: Option<Arc<Store>>,
+}
+
+impl Task {
     /// f for three heaps.
-    fn table(&self, game: &Game, solving: &Solving) -> Result<Table> {
+    fn table(&self, solving: &Solving) -> Result<Table> {
         let max = self.max.value;
         if max > MOST {
             return Err(self.too_large(MOST));
         }
         let available = solving.available();
         let (largest, needed) =
-            largest_cap_within(max, available, |max, limit| Table::bytes(&game.rules, max, limit));
+            largest_cap_within(max, available, |max, limit| Table::bytes(&self.game.rules, max, limit));
         if largest != Some(max) {
             return Err(Error::Memory {
                 what: format!("the table of pairs up to {}", grouped(max)),
@@ -149,39 +205,45 @@ impl Args {
             bar.update(done, || format!("{} of {} pairs", grouped(done), grouped(all)));
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        cpu::threads(solving.threads())?.install(|| Table::watched(&game.rules, max, &mut watch))
+        cpu::threads(solving.threads())?.install(|| Table::watched(&self.game.rules, max, &mut watch))
     }
 
-    /// The completions of another number of heaps.
-    fn solved(&self, game: &Game, solving: Solving) -> Result<Completions> {
-        let (heaps, max) = (self.heaps, self.max.value);
+    /// The completions of another number of heaps, or of any number from a store.
+    fn solved(&self, solving: Solving) -> Result<Completions> {
+        let (heaps, max) = (self.game.rules.heaps, self.max.value);
         let what = format!("keeping the completions of {} up to {}", others(heaps), self.max.text);
         let remedy = match completion::largest_cap(heaps, max, solving.available()) {
             Some(largest) => format!("they fit up to --max {largest}"),
             None => format!("no completions of {} fit", others(heaps)),
         };
         let solving = solving.reserving(what, completion::bytes(heaps, max), &remedy)?;
-        let region = completion::region(&game.rules, max).map_err(|error| match error {
-            Error::CompletionSize { largest, .. } | Error::Region { largest, .. } => self.too_large(largest),
-            other => other,
-        })?;
+        let region = match &self.store {
+            Some(store) => Some(store.region().clone()),
+            None => completion::region(&self.game.rules, max).map_err(|error| match error {
+                Error::CompletionSize { largest, .. } | Error::Region { largest, .. } => {
+                    self.too_large(largest)
+                }
+                other => other,
+            })?,
+        };
         let mut completions = Completions::new(heaps, max as u32);
         if let Some(region) = region {
             let about = |error| about(&self.max, &region, error);
-            solving.run(&game.rules, &region, &mut [&mut completions]).map_err(about)?;
+            solving.run(&self.game.rules, &region, &mut [&mut completions]).map_err(about)?;
         }
         Ok(completions)
     }
 
     fn too_large(&self, largest: u64) -> Error {
-        Error::CompletionSize { heaps: self.heaps, max: self.max.text.clone(), largest }
+        Error::CompletionSize { heaps: self.game.rules.heaps, max: self.max.text.clone(), largest }
     }
 
     /// The game and the heaps to be completed, as they were given.
-    fn options(&self, game: &Game) -> String {
+    fn options(&self) -> String {
+        let game = &self.game;
         let forbid = game.forbid().map(|forbid| format!(" --forbid {forbid}")).unwrap_or_default();
         let misere = if game.rules.misere { " --misere" } else { "" };
-        let (name, heaps, max) = (game.name.name(), self.heaps, &self.max.text);
+        let (name, heaps, max) = (game.name.name(), game.rules.heaps, &self.max.text);
         format!("{name} --heaps {heaps}{forbid}{misere} --max {max}")
     }
 }
@@ -303,7 +365,7 @@ struct CompletionReport<'a> {
     multisets: u64,
     completed: u64,
     greatest: Option<u32>,
-    /// How they were found: `scan` by bitsets, or `solve`.
+    /// How they were found: `scan` by bitsets, `solve`, or read from a `store`.
     method: &'static str,
     threads: usize,
     seconds: f64,
@@ -317,6 +379,8 @@ struct CompletionReport<'a> {
     write_seconds: Option<f64>,
     #[serde(skip)]
     words: String,
+    #[serde(skip)]
+    source: Option<String>,
 }
 
 impl CompletionReport<'_> {
@@ -395,6 +459,9 @@ impl fmt::Display for CompletionReport<'_> {
         lines.add("completed", self.completed(noun));
         let greatest = self.greatest.map_or_else(|| "none".to_owned(), |f| grouped(f.into()));
         lines.add("greatest f", greatest);
+        if let Some(source) = &self.source {
+            lines.add("read from", &**source);
+        }
         let took = |seconds: f64| time(Duration::from_secs_f64(seconds));
         lines
             .add("time", format!("{} on {}", took(self.seconds), counted(self.threads as u64, "CPU thread")));

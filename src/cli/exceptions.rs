@@ -3,18 +3,20 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use nimstrata::game::{Position, Ruleset};
 use nimstrata::observe::{Exception, Exceptions, Shorter};
-use nimstrata::solver::{Progress, Quantity};
+use nimstrata::solver::{Progress, Quantity, SolvedBefore};
 use nimstrata::space::{Region, largest_cap_within, layout_bytes, remoteness_bound, remoteness_cell};
+use nimstrata::store::Store;
 use nimstrata::{Error, Result};
 use serde::{Serialize, Serializer};
 
 use super::figures::{grouped, share};
-use super::game::{Game, GameName, RegionArgs};
+use super::game::{Game, GameName, SourceArgs, StoredRegionArgs, Typed};
 use super::output::{self, Lines, OutputArgs};
 use super::progress::Bar;
 use super::report::Report;
@@ -53,13 +55,17 @@ enum Format {
 /// a blank line where the smallest heap changes, to show families.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("listing"))]
+#[command(override_usage = "nimstrata exceptions [OPTIONS] --heaps <N> --max <CAP> <GAME>\n       \
+    nimstrata exceptions [OPTIONS] --store <DIR>")]
 #[command(after_help = "Example: the exceptions in misère play from which all others up to 30 follow\n  \
-    nimstrata exceptions exact-slow --heaps 4 --misere --max 30 --minimal")]
+    nimstrata exceptions exact-slow --heaps 4 --misere --max 30 --minimal\n\n\
+    Those of a store of remoteness, without solving its game again\n  \
+    nimstrata exceptions --store nim43 --list")]
 pub struct Args {
-    #[arg(value_enum)]
-    game: ExceptionsGame,
+    #[arg(value_enum, required_unless_present = "store")]
+    game: Option<ExceptionsGame>,
     #[command(flatten)]
-    region: RegionArgs,
+    region: StoredRegionArgs,
     /// How many different heaps a move touches [default: one less than --heaps, the only width with an M-move]
     #[arg(long, value_name = "K", value_parser = number::count, allow_hyphen_values = true)]
     width: Option<u32>,
@@ -79,6 +85,8 @@ pub struct Args {
     #[arg(long, value_enum, requires = "listing", conflicts_with = "json")]
     format: Option<Format>,
     #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     solving: SolvingArgs,
@@ -95,17 +103,33 @@ struct ExceptionsReport {
 }
 
 impl Args {
-    /// Solves, and prints as it finds.
-    pub fn run(self) -> Result<()> {
-        let ExceptionsGame::ExactSlow = self.game;
-        let heaps = self.region.heaps;
-        let width = self.width.unwrap_or_else(|| heaps.saturating_sub(1).max(1));
-        let rules = Ruleset::exact_slow(heaps, width)?.with_misere(self.misere);
-        let game = Game { name: GameName::ExactSlow, width: Some(width), rules };
-        // Refuses other widths before anything is counted.
+    /// The game and the region, validated, and the store that they are read from.
+    fn validated(&self) -> Result<(Game, Region, Option<Arc<Store>>)> {
+        let name = self.game.map(|ExceptionsGame::ExactSlow| GameName::ExactSlow);
+        let Some(store) = self.source.open()? else {
+            let region = self.region.region();
+            let width = self.width.unwrap_or_else(|| region.heaps.saturating_sub(1).max(1));
+            let rules = Ruleset::exact_slow(region.heaps, width)?.with_misere(self.misere);
+            let game = Game { name: GameName::ExactSlow, width: Some(width), rules };
+            // Refuses other widths before anything is counted.
+            Exceptions::new(&game.rules)?;
+            return Ok((game, region.validated()?, None));
+        };
+        let typed = Typed { name, width: self.width, misere: self.misere, ..Typed::default() };
+        let game = self.region.added_to(typed).agreeing_with(&store)?;
         Exceptions::new(&game.rules)?;
-        let region = self.region.validated()?;
-        let solving = self.solving.validated()?.finding(Quantity::Remoteness);
+        if store.quantity() == Quantity::Verdict {
+            return Err(Error::NoStoredRemoteness { path: store.name().into(), option: "exceptions" });
+        }
+        let region = store.region().clone();
+        // The game of two heaps has another name, too.
+        Ok((Game { name: GameName::ExactSlow, ..game }, region, Some(store)))
+    }
+
+    /// Solves or reads, and prints as it finds.
+    pub fn run(self) -> Result<()> {
+        let (game, region, store) = self.validated()?;
+        let solving = self.solving.validated()?.finding(Quantity::Remoteness).reading(store);
 
         let lists = self.list || self.minimal;
         let on_terminal = io::stdout().is_terminal();
@@ -167,7 +191,7 @@ fn reserving(solving: Solving, rules: &Ruleset, region: &Region) -> Result<Solvi
         return Ok(solving);
     }
     let (largest, needed) = largest_cap_within(max, available, bytes(2 * heaps - 1));
-    if largest != Some(max) {
+    if largest != Some(max) && solving.options().source.is_none() {
         return Err(Error::RegionMemory {
             heaps,
             max: region.max(),
@@ -178,7 +202,11 @@ fn reserving(solving: Solving, rules: &Ruleset, region: &Region) -> Result<Solvi
         });
     }
     let kept = bytes(heaps - 1)(max, u128::MAX).unwrap_or(0);
-    solving.reserving("keeping the strata that moves lead to".to_owned(), kept, "a smaller --max would do")
+    let remedy = match solving.options().source {
+        Some(_) => "a store of a smaller region would do",
+        None => "a smaller --max would do",
+    };
+    solving.reserving("keeping the strata that moves lead to".to_owned(), kept, remedy)
 }
 
 /// Finds the exceptions of fewer heaps, with a bar.

@@ -1,8 +1,13 @@
 //! Which game and which region were asked for.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use clap::ValueEnum;
 use nimstrata::game::{ForbiddenTotals, Ruleset, Take};
+use nimstrata::solver::SolvedBefore;
 use nimstrata::space::Region;
+use nimstrata::store::Store;
 use nimstrata::{Error, Result};
 
 use super::figures::counted;
@@ -36,6 +41,16 @@ impl GameName {
             Self::ExactSlow => "exact slow Nim",
             Self::Fts if rules.forbidden.is_empty() => "Nim",
             Self::Fts => "Forbidden-Total-Size Nim",
+        }
+    }
+
+    /// Whether rules, but for what is forbidden and who wins at the end, are this game's.
+    fn fits(self, rules: &Ruleset) -> bool {
+        let one = matches!(rules.take, Take::One | Take::UpTo(1));
+        match self {
+            Self::BoundedMoore => one && rules.touch_least == 1,
+            Self::ExactSlow => one && rules.touch_least == rules.touch_most,
+            Self::Fts => !one,
         }
     }
 
@@ -155,6 +170,11 @@ impl VariantArgs {
         let rules = name.rules(heaps, width)?.with_forbidden(forbidden).with_misere(self.misere);
         Ok(Game { name, width, rules })
     }
+
+    /// What was typed, for comparing it with a store.
+    pub fn typed(&self) -> Typed<'_> {
+        Typed { forbid: self.forbid.as_deref(), misere: self.misere, ..Typed::default() }
+    }
 }
 
 /// A game and a region of its positions, as they were typed.
@@ -200,5 +220,159 @@ impl RegionArgs {
             other => other,
         })?;
         Ok(self.up_to_total.map_or(region.clone(), |total| region.up_to_total(total)))
+    }
+}
+
+/// Where to read from instead of solving, as it was typed.
+#[derive(clap::Args)]
+pub struct SourceArgs {
+    /// Read a store that `nimstrata solve --out` has written instead of solving; what it holds need not be said again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["backend", "adapter"])]
+    pub store: Option<PathBuf>,
+}
+
+impl SourceArgs {
+    /// The store, opened.
+    pub fn open(&self) -> Result<Option<Arc<Store>>> {
+        self.store.as_deref().map(|path| Store::open(path).map(Arc::new)).transpose()
+    }
+}
+
+/// The rules as they were typed, which a store has, too.
+#[derive(clap::Args)]
+pub struct StoredRulesArgs {
+    #[arg(value_enum, required_unless_present = "store")]
+    game: Option<GameName>,
+    /// How many different heaps a move touches (bounded-moore: at most, exact-slow: exactly, fts: leave it out)
+    #[arg(long, value_name = "K", value_parser = number::count, allow_hyphen_values = true)]
+    width: Option<u32>,
+    #[command(flatten)]
+    variant: VariantArgs,
+}
+
+impl StoredRulesArgs {
+    /// The game with this many heaps, where there is no store.
+    pub fn game(&self, heaps: u32) -> Result<Game> {
+        self.variant.game(self.game.expect("required without a store"), heaps, self.width)
+    }
+
+    /// What was typed, for comparing it with a store.
+    pub fn typed(&self) -> Typed<'_> {
+        Typed { name: self.game, width: self.width, ..self.variant.typed() }
+    }
+}
+
+/// A region as it was typed, which a store has, too.
+#[derive(clap::Args)]
+pub struct StoredRegionArgs {
+    /// How many heaps, 1 to 14
+    #[arg(long, value_name = "N", display_order = 0, required_unless_present = "store")]
+    #[arg(value_parser = number::count, allow_hyphen_values = true)]
+    heaps: Option<u32>,
+    /// The greatest size of a heap
+    #[arg(long, value_name = "CAP", required_unless_present = "store")]
+    #[arg(value_parser = number::cap, allow_hyphen_values = true)]
+    max: Option<Cap>,
+    /// The greatest total of all heaps together, which also bounds each of them [default: no bound]
+    #[arg(long, value_name = "T", value_parser = number::total, allow_hyphen_values = true)]
+    up_to_total: Option<u64>,
+}
+
+impl StoredRegionArgs {
+    /// The region, not yet validated, where there is no store.
+    pub fn region(&self) -> RegionArgs {
+        RegionArgs {
+            heaps: self.heaps.expect("required without a store"),
+            max: self.max.clone().expect("required without a store"),
+            up_to_total: self.up_to_total,
+        }
+    }
+
+    /// Adds the region to what was typed.
+    pub fn added_to<'a>(&'a self, typed: Typed<'a>) -> Typed<'a> {
+        Typed { heaps: self.heaps, max: self.max.as_ref(), up_to_total: self.up_to_total, ..typed }
+    }
+}
+
+/// A game and a region, as they were typed, or the store that has them.
+#[derive(clap::Args)]
+pub struct StoredArgs {
+    #[command(flatten)]
+    rules: StoredRulesArgs,
+    #[command(flatten)]
+    region: StoredRegionArgs,
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+impl StoredArgs {
+    /// The game and the region, validated, and the store that they are read from.
+    pub fn validated(&self) -> Result<(Game, Region, Option<Arc<Store>>)> {
+        let Some(store) = self.source.open()? else {
+            let region = self.region.region();
+            return Ok((self.rules.game(region.heaps)?, region.validated()?, None));
+        };
+        let game = self.region.added_to(self.rules.typed()).agreeing_with(&store)?;
+        let region = store.region().clone();
+        Ok((game, region, Some(store)))
+    }
+}
+
+/// What was typed of a game and a region that a store has.
+#[derive(Clone, Copy, Default)]
+pub struct Typed<'a> {
+    pub name: Option<GameName>,
+    pub heaps: Option<u32>,
+    pub width: Option<u32>,
+    pub forbid: Option<&'a str>,
+    pub misere: bool,
+    pub max: Option<&'a Cap>,
+    pub up_to_total: Option<u64>,
+}
+
+impl Typed<'_> {
+    /// The game of a store, by the name that was typed; refused where anything typed is otherwise there.
+    pub fn agreeing_with(&self, store: &Store) -> Result<Game> {
+        let stored = Game::of(store.rules().clone());
+        if let (Some(GameName::Fts), Some(_)) = (self.name, self.width) {
+            return Err(Error::WidthGiven { game: GameName::Fts.name() });
+        }
+        let forbidden = self.forbid.map(str::parse::<ForbiddenTotals>).transpose()?;
+        let rules = &stored.rules;
+        let same_game = self.name.is_none_or(|name| name.fits(rules))
+            && self.heaps.is_none_or(|heaps| heaps == rules.heaps)
+            && self.width.is_none_or(|width| stored.width == Some(width))
+            && forbidden.is_none_or(|forbidden| forbidden == rules.forbidden)
+            && (rules.misere || !self.misere);
+        if same_game && self.has_region(store.region()) {
+            return Ok(Game { name: self.name.unwrap_or(stored.name), ..stored });
+        }
+        let there = stored.options(store.region());
+        Err(Error::OtherStore { path: store.name().into(), there, wanted: self.text() })
+    }
+
+    /// Whether the region that was typed is this one. A bound on the total bounds each heap, too.
+    fn has_region(&self, region: &Region) -> bool {
+        let last = region.strata().end - 1;
+        let bound = self.up_to_total.or(region.bound().map(u64::from)).unwrap_or(u64::MAX);
+        self.max.is_none_or(|max| max.value.min(bound) == u64::from(region.max()))
+            && self.up_to_total.is_none_or(|total| {
+                total.min(u64::from(region.heaps()) * u64::from(region.max())) == u64::from(last)
+            })
+    }
+
+    /// The options that were typed.
+    fn text(&self) -> String {
+        let option = |name: &str, value: Option<String>| value.map(|value| format!("--{name} {value}"));
+        let parts = [
+            self.name.map(|name| name.name().to_owned()),
+            option("heaps", self.heaps.map(|heaps| heaps.to_string())),
+            option("width", self.width.map(|width| width.to_string())),
+            option("forbid", self.forbid.map(str::to_owned)),
+            self.misere.then(|| "--misere".to_owned()),
+            option("max", self.max.map(|max| max.text.clone())),
+            option("up-to-total", self.up_to_total.map(|total| total.to_string())),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }

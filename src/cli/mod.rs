@@ -23,6 +23,7 @@ mod render;
 mod report;
 mod solve;
 mod solving;
+mod stored;
 mod verify;
 
 use std::io::Write;

@@ -31,6 +31,9 @@ pub enum Method {
     /// By the M-rule, in closed form.
     #[serde(rename = "m-rule")]
     MRule,
+    /// By looking them up in a store.
+    #[serde(rename = "store")]
+    Store,
 }
 
 /// A position and its moves.
@@ -75,7 +78,7 @@ pub struct Reach {
     pub analysis: Analysis,
     /// A line of optimal play to the end, if it was asked for.
     pub line: Option<Vec<Turn>>,
-    /// Why remoteness was not found, where it could have been.
+    /// Why remoteness was not found, where it could have been; or the store that all was looked up in.
     pub note: Option<String>,
 }
 

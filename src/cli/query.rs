@@ -2,18 +2,19 @@
 
 use std::fmt;
 
-use nimstrata::game::{BigPosition, Take, parse_big_position};
+use nimstrata::game::{BigPosition, Position, Take, parse_big_position};
+use nimstrata::store::Store;
 use nimstrata::{Error, Result};
 use num_bigint::BigUint;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::figures::grouped;
-use super::game::{Game, RulesArgs};
+use super::game::{Game, SourceArgs, StoredRulesArgs, Typed};
 use super::output::OutputArgs;
 use super::play::{self, Analysis, Method, Reach, Step, Turn};
-use super::solving::SolvingArgs;
-use super::{interrupt, number};
+use super::solving::{Solving, SolvingArgs};
+use super::{interrupt, number, stored};
 
 /// Memory that a legal move takes at most, from listing to printing.
 const BYTES_PER_MOVE: u128 = 500;
@@ -31,14 +32,21 @@ const MOST_NAMED: usize = 3;
 ///
 /// Where those are too many, exact slow Nim with --width one less than the heaps is answered in closed form by the
 /// M-rule, for heaps of any size: in normal play with nothing forbidden.
+///
+/// With --store nothing is solved: the position and its options are looked up in what `nimstrata solve --out` has
+/// written. Remoteness and --line need a store of remoteness.
 #[derive(clap::Args)]
+#[command(override_usage = "nimstrata query [OPTIONS] --position <SIZES> <GAME>\n       \
+    nimstrata query [OPTIONS] --position <SIZES> --store <DIR>")]
 #[command(after_help = "Example: is 5, 4, 2 a win for the player to move, and how?\n  \
     nimstrata query bounded-moore --width 2 --position 5,4,2\n\n\
     Play it out to the end\n  \
-    nimstrata query bounded-moore --width 2 --position 5,4,2 --line")]
+    nimstrata query bounded-moore --width 2 --position 5,4,2 --line\n\n\
+    Look it up in a store\n  \
+    nimstrata query --store moore --position 1,2,2,4,5")]
 pub struct Args {
     #[command(flatten)]
-    rules: RulesArgs,
+    rules: StoredRulesArgs,
     /// The heap sizes, in any order
     #[arg(long, value_name = "SIZES", allow_hyphen_values = true)]
     position: String,
@@ -48,6 +56,8 @@ pub struct Args {
     /// Play out optimal play to the end, in games that take one stone from a heap
     #[arg(long)]
     line: bool,
+    #[command(flatten)]
+    source: SourceArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -143,8 +153,11 @@ fn sizes<S: Serializer>(position: &BigPosition, serializer: S) -> std::result::R
 }
 
 impl Args {
-    /// Solves down from the position and prints.
+    /// Solves down from the position, or looks it up, and prints.
     pub fn run(self) -> Result<()> {
+        if let Some(store) = self.source.open()? {
+            return self.look_up(&store);
+        }
         let heaps = self.heaps.unwrap_or(self.position.split(',').count() as u32);
         let game = self.rules.game(heaps)?;
         if self.line && !game.takes_one() {
@@ -155,15 +168,7 @@ impl Args {
         let _requests = interrupt::Guard::new();
         let reach = match position.small() {
             Some(small) => {
-                // Where a move takes any number of stones there are as many moves as stones.
-                let solving = match game.rules.take {
-                    Take::Any => {
-                        let what = format!("listing the moves of {position}");
-                        let needed = u128::from(small.total()) * BYTES_PER_MOVE;
-                        solving.reserving(what, needed, "a position with fewer stones would do")?
-                    }
-                    _ => solving,
-                };
+                let solving = reserving(solving, &game, &small)?;
                 play::analyse(&game, &solving, &small, self.line)?
             }
             None if play::has_closed_form(&game) => Reach::beyond(&position, self.line)?,
@@ -171,6 +176,30 @@ impl Args {
         };
         self.output.print(&QueryReport::new(&game, position, reach))
     }
+
+    /// Looks the position and what play from it reaches up in a store.
+    fn look_up(self, store: &Store) -> Result<()> {
+        let game = Typed { heaps: self.heaps, ..self.rules.typed() }.agreeing_with(store)?;
+        if self.line && !game.takes_one() {
+            return Err(Error::NoRemoteness { option: "--line", game: game.name.name() });
+        }
+        let position = parse_big_position(&self.position, self.position.split(',').count() as u32)?;
+        let held = position.small().filter(|small| store.is_p(small).is_some());
+        let small = held.ok_or_else(|| stored::outside(store, &position))?;
+        reserving(self.solving.validated()?, &game, &small)?;
+        let reach = stored::look_up(store, &game.rules, &small, self.line)?;
+        self.output.print(&QueryReport::new(&game, position, reach))
+    }
+}
+
+/// Sets memory aside for the moves of a position: where a move takes any number of stones there are as many as stones.
+fn reserving(solving: Solving, game: &Game, position: &Position) -> Result<Solving> {
+    if game.rules.take != Take::Any {
+        return Ok(solving);
+    }
+    let what = format!("listing the moves of {position}");
+    let needed = u128::from(position.total()) * BYTES_PER_MOVE;
+    solving.reserving(what, needed, "a position with fewer stones would do")
 }
 
 impl QueryReport {
@@ -360,6 +389,7 @@ impl fmt::Display for QueryReport {
             self.write_line(line, out)?;
         }
         match (&self.note, self.method) {
+            (Some(store), Method::Store) => writeln!(out, "Looked up in {store}."),
             (Some(note), _) => writeln!(out, "How long it takes is out of reach: {note}"),
             (_, Method::MRule) => {
                 writeln!(
@@ -435,7 +465,6 @@ fn joined(parts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nimstrata::game::Position;
 
     #[test]
     fn moves_are_told_by_the_sizes_they_take_from() {

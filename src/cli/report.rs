@@ -39,6 +39,8 @@ pub struct Report {
     words: String,
     #[serde(skip)]
     software: bool,
+    #[serde(skip)]
+    source: Option<String>,
 }
 
 impl Report {
@@ -73,6 +75,7 @@ impl Report {
             peak_memory_bytes: peak_memory(),
             words: game.words(),
             software: solved.software,
+            source: solved.source,
         }
     }
 
@@ -102,9 +105,13 @@ impl Report {
     /// The lines that say what the region was solved on and at what cost.
     pub fn add_cost(&self, lines: &mut Lines) {
         let threads = counted(self.threads as u64, "CPU thread");
+        let (label, place) = match &self.source {
+            Some(store) => ("read from", Some(store)),
+            None => ("solved on", self.adapter.as_ref()),
+        };
         lines.add(
-            "solved on",
-            match &self.adapter {
+            label,
+            match place {
                 Some(name) if self.software => {
                     format!("{name}, a software adapter: this CPU posing as a GPU")
                 }

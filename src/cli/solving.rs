@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,11 @@ use clap::ValueEnum;
 use nimstrata::checkpoint::{self, Resumable};
 use nimstrata::game::Ruleset;
 use nimstrata::output_file::OutputFile;
-use nimstrata::solver::{self, BackendChoice, Known, Observer, Options, Progress, Quantity, Solver, Summary};
+use nimstrata::solver::{
+    self, BackendChoice, Known, Observer, Options, Progress, Quantity, SolvedBefore, Solver, Summary,
+};
 use nimstrata::space::Region;
-use nimstrata::store::{Subject, Writer};
+use nimstrata::store::{Store, Subject, Writer};
 use nimstrata::{Error, Result};
 
 use super::figures::grouped;
@@ -128,7 +131,7 @@ pub struct Solved {
     pub summary: Summary,
     /// What was to be found.
     pub quantity: Quantity,
-    /// `cpu` or `gpu`.
+    /// `cpu`, `gpu` or `store`.
     pub backend: &'static str,
     /// The name of the GPU adapter, if one was used.
     pub adapter: Option<String>,
@@ -138,6 +141,8 @@ pub struct Solved {
     pub threads: usize,
     /// What had been solved before.
     pub before: Summary,
+    /// The store that was read, if it was.
+    pub source: Option<String>,
     /// The digest of the region, where a store was written.
     pub digest: Option<u64>,
 }
@@ -152,6 +157,7 @@ impl Solved {
             software: solver.is_software(),
             threads: solver.threads(),
             before: Summary::default(),
+            source: None,
             digest: None,
         }
     }
@@ -196,7 +202,7 @@ impl Solving {
             bar.update(progress.positions, || strata_of(region, progress));
             flow(!interrupt::asked() && wanted.load(Ordering::Relaxed))
         })?;
-        Ok(Solved::new(&solver, self.options.quantity, summary))
+        Ok(Solved { source: self.source(), ..Solved::new(&solver, self.options.quantity, summary) })
     }
 
     /// As [`run`](Self::run), saving in a file how far it is, now and then and when it is interrupted. Where the file is
@@ -229,7 +235,8 @@ impl Solving {
             if summary.strata == strata {
                 // Finished; that it was there is no longer of use, and that it stays no harm.
                 let _ = std::fs::remove_file(&saving.path);
-                return Ok(Solved { before, ..Solved::new(&solver, self.options.quantity, summary) });
+                let source = self.source();
+                return Ok(Solved { before, source, ..Solved::new(&solver, self.options.quantity, summary) });
             }
             checkpoint::write(&saving.path, &about, &solver, observers)?;
             if interrupt::asked() {
@@ -283,6 +290,17 @@ impl Solving {
         let summary = run.map_err(keeping)?;
         let digest = writer.finish(&summary)?;
         Ok(Solved { before, digest: Some(digest), ..Solved::new(&solver, quantity, summary) })
+    }
+
+    /// The store that is read, in messages.
+    fn source(&self) -> Option<String> {
+        self.options.source.as_ref().map(|source| source.name())
+    }
+
+    /// Reads this store instead of solving.
+    pub fn reading(mut self, store: Option<Arc<Store>>) -> Self {
+        self.options.source = store.map(|store| store as Arc<dyn SolvedBefore>);
+        self
     }
 
     /// Finds out this quantity.

@@ -19,7 +19,7 @@ mod table;
 
 pub use bound::Bound;
 pub use export::{Format, Output};
-pub use solved::{Completions, bytes, largest_cap, region, solve};
+pub use solved::{Completions, bytes, largest_cap, largest_within, region, solve};
 pub use table::{MOST, Table, WatchPairs};
 
 /// Completions of all multisets of heaps up to a cap.

@@ -131,11 +131,40 @@ pub fn region(rules: &Ruleset, max: u64) -> Result<Option<Region>> {
 fn region_up_to(rules: &Ruleset, max: u64) -> Result<Option<Region>> {
     // Refuses caps whose sums would take too long to list.
     Region::new(rules.heaps, max)?;
+    let Some([greatest, last]) = extent(rules, max) else { return Ok(None) };
+    Ok(Some(Region::new(rules.heaps, greatest)?.up_to_total(last)))
+}
+
+/// The greatest heap and the greatest total of that region.
+fn extent(rules: &Ruleset, max: u64) -> Option<[u64; 2]> {
     let most_sum = u64::from(rules.heaps - 1) * max;
     let bound = Bound::new(rules, most_sum);
-    let Some(greatest) = bound.greatest_heap(most_sum) else { return Ok(None) };
+    let greatest = bound.greatest_heap(most_sum)?;
     let last = (0..=most_sum).filter_map(|sum| bound.greatest_total(sum)).max().unwrap_or(0);
-    Ok(Some(Region::new(rules.heaps, greatest.max(max))?.up_to_total(last)))
+    Some([greatest.max(max), last])
+}
+
+/// The greatest cap of heaps whose completions all lie in this region; `None` where not even that of empty heaps does.
+#[must_use]
+pub fn largest_within(rules: &Ruleset, region: &Region) -> Option<u64> {
+    let last = u64::from(region.strata().end) - 1;
+    let within = |max: u64| match extent(rules, max) {
+        // No heap is greater than the total.
+        Some([greatest, total]) => {
+            let greatest = greatest.min(total);
+            greatest <= region.max().into() && total.min(greatest * u64::from(rules.heaps)) <= last
+        }
+        None => true,
+    };
+    let (mut low, mut high) = (0, u64::from(region.max()));
+    if !within(low) || within(high) {
+        return within(low).then_some(high);
+    }
+    while low + 1 < high {
+        let middle = u64::midpoint(low, high);
+        if within(middle) { low = middle } else { high = middle }
+    }
+    Some(low)
 }
 
 /// The completions of all (n−1)-multisets of heaps up to `max`, by solving n heaps as far as completions can lie.

@@ -51,6 +51,15 @@ pub struct ForbiddenTotals {
 }
 
 impl ForbiddenTotals {
+    /// The d of which these are the multiples; `None` for other sets.
+    #[must_use]
+    pub fn divisor(&self) -> Option<u64> {
+        match *self.parts {
+            [Part::Progression { step, first: 0 }] => Some(step),
+            _ => None,
+        }
+    }
+
     /// The multiples of `divisor` (0 included), as in Forbidden-Total-Size Nim.
     ///
     /// # Panics

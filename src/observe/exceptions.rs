@@ -208,7 +208,8 @@ pub struct Shorter {
 }
 
 impl Shorter {
-    /// Solves the games NIM(m, m−1), 2 ≤ m < n, one after the other. `watch` is called after each of their strata.
+    /// Solves the games NIM(m, m−1), 2 ≤ m < n, one after the other, also where the options say that the game of n
+    /// heaps is read. `watch` is called after each of their strata.
     ///
     /// # Errors
     /// As [`Exceptions::new`], [`Solver::new`] and [`Solver::run`].
@@ -221,7 +222,7 @@ impl Shorter {
             let mut exceptions = Exceptions::new(&rules)?.listing(|exception: &Exception| {
                 found.insert(exception.position.sizes().into());
             });
-            let options = MMoves::options(&rules, &region, options);
+            let options = Options { source: None, ..MMoves::options(&rules, &region, options) };
             Solver::new(&rules, &region, &options)?.run(&mut [&mut exceptions], watch)?;
         }
         Ok(Self { found })

@@ -71,6 +71,18 @@ impl Region {
         0..self.last + 1
     }
 
+    /// The bound on the total, where it is one on some positions that the cap leaves.
+    #[must_use]
+    pub fn bound(&self) -> Option<u32> {
+        (self.last < self.heaps * self.max).then_some(self.last)
+    }
+
+    /// Whether these are the same positions.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.heaps, self.max, self.last) == (other.heaps, other.max, other.last)
+    }
+
     /// The number of positions of the region.
     #[must_use]
     pub fn positions(&self) -> u64 {

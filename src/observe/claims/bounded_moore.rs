@@ -22,6 +22,7 @@ pub(super) static CLAIMS: [Claim; 4] = [
         status: Status::Observed,
         cases: || widths_of_five(&[9, 11, 13, 40]),
         check: five,
+        completes: false,
     },
     Claim {
         name: "words-subspace",
@@ -30,6 +31,7 @@ pub(super) static CLAIMS: [Claim; 4] = [
         status: Status::Observed,
         cases: || widths_of_five(&[9, 40]),
         check: subspace,
+        completes: false,
     },
     Claim {
         name: "words-six",
@@ -38,6 +40,7 @@ pub(super) static CLAIMS: [Claim; 4] = [
         status: Status::Observed,
         cases: || vec![case(6, 7, 2), case(6, 20, 2)],
         check: six,
+        completes: false,
     },
     Claim {
         name: "words-where",
@@ -46,6 +49,7 @@ pub(super) static CLAIMS: [Claim; 4] = [
         status: Status::Observed,
         cases: where_cases,
         check: where_settled,
+        completes: false,
     },
 ];
 

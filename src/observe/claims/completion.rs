@@ -3,7 +3,7 @@
 //! For three heaps f(x,y) ≤ x + y + 1 is claimed, so all completions of heaps up to the cap lie among heaps up to
 //! twice the cap and one; that larger box is solved, and f is read from its bitmaps.
 
-use super::fts::{about, rules};
+use super::fts::{about, about_else, rules};
 use super::{Case, Finding};
 use crate::completion::{self, Completions};
 use crate::error::{Error, Result};
@@ -15,16 +15,28 @@ fn solve(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Compl
     let rules = rules(case)?;
     let options = &reserving(case, options)?;
     let refuse = |error| about_larger(case, error);
-    let region = if case.heaps == 3 {
-        let region = Region::new(3, case.max.saturating_mul(2).saturating_add(1)).map_err(refuse)?;
-        region.up_to_total(4 * case.max + 1)
-    } else {
-        Region::new(case.heaps, case.max)?
+    let region = match &options.source {
+        // More positions only hold more completions of larger heaps.
+        Some(source) => source.region().clone(),
+        None if case.heaps == 3 => {
+            let region = Region::new(3, case.max.saturating_mul(2).saturating_add(1)).map_err(refuse)?;
+            region.up_to_total(4 * case.max + 1)
+        }
+        None => Region::new(case.heaps, case.max)?,
     };
     let mut completions = Completions::new(case.heaps, case.max as u32);
     let mut solver = Solver::new(&rules, &region, options).map_err(refuse)?;
     let summary = solver.run(&mut [&mut completions], watch)?;
     Ok((completions, summary.positions))
+}
+
+/// The greatest cap of a case for which a region has what is solved for it.
+pub(super) fn largest_within(region: &Region) -> Option<u64> {
+    let (max, bound) = (u64::from(region.max()), region.bound().map(u64::from));
+    match region.heaps() {
+        3 => Some((max.checked_sub(1)? / 2).min(bound.unwrap_or(u64::MAX).checked_sub(1)? / 4)),
+        _ => Some(max),
+    }
 }
 
 /// The options with memory set aside for the completions.
@@ -81,7 +93,7 @@ fn about_larger(case: &Case, error: Error) -> Error {
 /// f for three heaps: a square table, row-major; `None` where there is not exactly one completion.
 fn solve_three(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<(Table, u64)> {
     if case.heaps != 3 {
-        return Err(about("three heaps; leave --heaps out"));
+        return Err(about_else("three heaps", "leave --heaps out", options));
     }
     let (completions, positions) = solve(case, options, watch)?;
     let size = case.max as usize + 1;

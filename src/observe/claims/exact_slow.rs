@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::game::{Position, Ruleset};
 use crate::observe::exceptions::{Exception, Exceptions, Shorter};
 use crate::observe::m_moves::{Judged, MMoves};
-use crate::solver::{Observer, Options, Quantity, Solver, Watch};
+use crate::solver::{Observer, Options, Quantity, Solver, Watch, check_source};
 use crate::space::{Region, Row, Stratum};
 
 /// All of them.
@@ -23,6 +23,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
         status: Status::Proved,
         cases: || cases(&[(3, 200), (4, 100), (5, 50), (6, 30), (7, 20)]),
         check: m_rule,
+        completes: false,
     },
     Claim {
         name: "misere-exceptions",
@@ -33,6 +34,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
         status: Status::Conjecture,
         cases: || cases(&[(3, 1000), (4, 400), (5, 120), (6, 60), (7, 32), (8, 20)]),
         check: misere_exceptions,
+        completes: false,
     },
     Claim {
         name: "misere-properties",
@@ -41,6 +43,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
         status: Status::Observed,
         cases: || cases(&[(3, 200), (4, 100), (5, 48), (6, 28), (7, 18)]),
         check: misere_properties,
+        completes: false,
     },
     Claim {
         name: "misere-even",
@@ -49,6 +52,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
         status: Status::Observed,
         cases: misere_cases,
         check: misere_even,
+        completes: false,
     },
     Claim {
         name: "misere-one",
@@ -57,6 +61,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
         status: Status::Observed,
         cases: misere_cases,
         check: misere_one,
+        completes: false,
     },
     Claim {
         name: "misere-odd",
@@ -67,6 +72,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
         status: Status::Observed,
         cases: misere_cases,
         check: misere_odd,
+        completes: false,
     },
     Claim {
         name: "exact-even-words",
@@ -75,6 +81,7 @@ pub(super) static CLAIMS: [Claim; 7] = [
         status: Status::Observed,
         cases: || cases(&[(3, 400), (4, 120), (5, 60), (6, 36)]),
         check: even_words,
+        completes: false,
     },
 ];
 
@@ -235,6 +242,9 @@ fn odd_families(sizes: &[u32]) -> [Option<u32>; 3] {
 fn misere_properties(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Finding> {
     let rules = rules(case, true)?;
     let region = Region::new(case.heaps, case.max)?;
+    if let Some(source) = &options.source {
+        check_source(&**source, &rules, &region, Quantity::Remoteness)?;
+    }
     let shorter = Shorter::find(&rules, &region, options, watch)?;
     let options = MMoves::options(&rules, &region, options);
     let mut properties =

@@ -16,6 +16,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: nim_cases,
         check: nim_bouton,
+        completes: false,
     },
     Claim {
         name: "nim-misere",
@@ -24,6 +25,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: nim_cases,
         check: nim_misere,
+        completes: false,
     },
     Claim {
         name: "fts-two-heaps",
@@ -32,6 +34,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: || (3..=64).map(|d| case(2, 500, d)).collect(),
         check: two_heaps,
+        completes: false,
     },
     Claim {
         name: "fts-2",
@@ -39,6 +42,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: || quotient_cases(2),
         check: halves,
+        completes: false,
     },
     Claim {
         name: "fts-3",
@@ -47,6 +51,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: || quotient_cases(3),
         check: thirds,
+        completes: false,
     },
     Claim {
         name: "fts-4",
@@ -54,6 +59,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: || quotient_cases(4),
         check: halves,
+        completes: false,
     },
     Claim {
         name: "fts-completion",
@@ -62,6 +68,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: completion_cases,
         check: completion::unique,
+        completes: true,
     },
     Claim {
         name: "fts-mex",
@@ -69,6 +76,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: completion_cases,
         check: completion::mex,
+        completes: true,
     },
     Claim {
         name: "fts-bounds",
@@ -76,6 +84,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: completion_cases,
         check: completion::bounds,
+        completes: true,
     },
     Claim {
         name: "fts-power-of-two",
@@ -84,6 +93,7 @@ pub(super) static CLAIMS: [Claim; 10] = [
         status: Status::Proved,
         cases: || (2..=6).map(|k| case(3, 200, 1 << k)).collect(),
         check: power_of_two,
+        completes: false,
     },
 ];
 
@@ -143,7 +153,7 @@ fn misere_words(row: &Row<'_>, word: u32) -> Words {
 
 fn two_heaps(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Finding> {
     if case.heaps != 2 {
-        return Err(about("two heaps; leave --heaps out"));
+        return Err(about_else("two heaps", "leave --heaps out", options));
     }
     let region = Region::new(2, case.max)?;
     let d = case.d.unwrap_or(1);
@@ -194,7 +204,7 @@ fn thirds(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Findi
 fn power_of_two(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Finding> {
     let d = case.d.unwrap_or(0);
     if !d.is_power_of_two() || !(4..=1 << 31).contains(&d) {
-        return Err(about("powers of two; give --d 4, 8, 16, …"));
+        return Err(about_else("powers of two", "give --d 4, 8, 16, …", options));
     }
     let region = Region::new(case.heaps, case.max)?;
     let shift = d.trailing_zeros() - 1;
@@ -215,6 +225,11 @@ fn power_of_two(case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result
         [set(&|first, second| most | first | second == 0), set(&misere)]
     };
     set::check(&rules(case)?, &region, options, watch, claimed)
+}
+
+/// The error of a claim that is about something else, with what would work where the game is not given by a store.
+pub(super) fn about_else(what: &str, remedy: &str, options: &Options) -> Error {
+    if options.source.is_some() { about(what) } else { about(&format!("{what}; {remedy}")) }
 }
 
 /// The error of a claim that is about something else.

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::game::MOST_HEAPS;
-use crate::solver::{Options, Watch};
+use crate::solver::{Options, SolvedBefore, Watch};
 
 /// How well a claim is founded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +56,8 @@ pub struct Claim {
     pub status: Status,
     cases: fn() -> Vec<Case>,
     check: Check,
+    /// Whether the cap of a case is that of heaps that are completed.
+    completes: bool,
 }
 
 type Check = fn(&Case, &Options, &mut Watch<'_>) -> Result<Finding>;
@@ -155,14 +157,64 @@ impl Claim {
         Ok(cases.into_iter().filter(|case| is_game(case) && seen.insert(case.clone())).collect())
     }
 
+    /// The case on which what was solved before is to be checked: its numbers are taken from there. What the claim is
+    /// not about in spite of that, [`check`](Self::check) refuses.
+    ///
+    /// # Errors
+    /// [`Error::ClaimCase`] when the claim is about games that have something this one has not, or about regions of
+    /// another kind; [`Error::OtherStore`] when the user's numbers are others.
+    pub fn case_of(&self, source: &dyn SolvedBefore, overrides: &Overrides) -> Result<Case> {
+        let (rules, region, name) = (source.rules(), source.region(), source.name());
+        let refuse = |reason: String| Error::ClaimCase { claim: self.name, reason };
+        let like = (self.cases)().into_iter().next();
+        let d = match like.as_ref().and_then(|case| case.d) {
+            Some(_) => Some(rules.forbidden.divisor().ok_or_else(|| {
+                refuse(format!("it is about the multiples of d being forbidden, and {name} holds {rules}"))
+            })?),
+            None => None,
+        };
+        let max = if self.completes {
+            completion::largest_within(region).ok_or_else(|| {
+                refuse(format!("it is about completions, and {name} has no room for those of any heaps"))
+            })?
+        } else if region.bound().is_some() {
+            return Err(refuse(format!(
+                "it is checked on all totals, and {name} stops at {}",
+                region.strata().end - 1
+            )));
+        } else {
+            region.max().into()
+        };
+        let width = like.and_then(|case| case.width).map(|_| rules.touch_most);
+        let there = Case { heaps: rules.heaps, max, width, d };
+        let smaller = overrides.max.filter(|&wanted| self.completes && wanted < max).unwrap_or(max);
+        let there = Case { max: smaller, ..there };
+        let wanted = Case {
+            heaps: overrides.heaps.unwrap_or(there.heaps),
+            max: overrides.max.unwrap_or(there.max),
+            width: overrides.width.or(there.width),
+            d: overrides.d.or(there.d),
+        };
+        if wanted == there {
+            return Ok(there);
+        }
+        let [there, wanted] = [there, wanted].map(|case| case.to_string());
+        Err(Error::OtherStore { path: name.into(), there, wanted })
+    }
+
     /// Solves the region of a case and checks the claim on it.
     ///
     /// # Errors
-    /// [`Error::ClaimCase`] when the claim says nothing about that number of heaps; otherwise as
-    /// [`Solver::new`](crate::solver::Solver::new) and [`Solver::run`](crate::solver::Solver::run).
+    /// [`Error::ClaimCase`] when the claim says nothing about that number of heaps, or nothing about what the options
+    /// say is to be read; otherwise as [`Solver::new`](crate::solver::Solver::new) and
+    /// [`Solver::run`](crate::solver::Solver::run).
     pub fn check(&self, case: &Case, options: &Options, watch: &mut Watch<'_>) -> Result<Outcome> {
         let finding = (self.check)(case, options, watch).map_err(|error| match error {
             Error::ClaimCase { reason, .. } => Error::ClaimCase { claim: self.name, reason },
+            Error::OtherStore { path, there, wanted } => {
+                let reason = format!("it is about {wanted}, and {} holds {there}", path.display());
+                Error::ClaimCase { claim: self.name, reason }
+            }
             error => error,
         })?;
         Ok(Outcome {
