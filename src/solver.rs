@@ -179,6 +179,7 @@ pub struct Solver {
     software: bool,
     threads: rayon::ThreadPool,
     name: &'static str,
+    fallback: Option<Error>,
 }
 
 impl Solver {
@@ -204,13 +205,15 @@ impl Solver {
             let (adapter, software) = (context.summary.name.clone(), context.summary.software);
             Ok((kernel.on_gpu(cell, Arc::new(context), rules, region)?, Some(adapter), software))
         });
+        let mut fallback = None;
         let (backend, adapter, software) = match on_device {
             Some(Ok(device)) => device,
             // What a GPU that nobody asked for cannot hold is left to the CPU.
             Some(Err(error)) if options.backend == BackendChoice::Gpu || options.adapter.is_some() => {
                 return Err(error);
             }
-            _ => {
+            other => {
+                fallback = other.and_then(Result::err);
                 check(Place::Cpu)?;
                 (kernel.on_cpu(cell, rules, region)?, None, false)
             }
@@ -218,7 +221,7 @@ impl Solver {
         let threads = cpu::threads(options.threads())?;
         let (rules, region, summary) = (rules.clone(), region.clone(), Summary::default());
         let name = if adapter.is_some() { "gpu" } else { "cpu" };
-        Ok(Self { rules, region, kernel, cell, backend, summary, adapter, software, threads, name })
+        Ok(Self { rules, region, kernel, cell, backend, summary, adapter, software, threads, name, fallback })
     }
 
     /// A solver that only reads what has been solved before.
@@ -245,6 +248,7 @@ impl Solver {
             software: false,
             threads,
             name: "store",
+            fallback: None,
         })
     }
 
@@ -252,6 +256,12 @@ impl Solver {
     #[must_use]
     pub fn backend(&self) -> &'static str {
         self.name
+    }
+
+    /// Why the GPU that there is was left alone, where one would have been used.
+    #[must_use]
+    pub fn fallback(&self) -> Option<&Error> {
+        self.fallback.as_ref()
     }
 
     /// The name of the GPU adapter, if one is used.

@@ -1,5 +1,6 @@
 //! How to solve, and a solve with its progress bar and its interruption.
 
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -187,6 +188,18 @@ impl Solving {
         self.run_while(rules, region, observers, &AtomicBool::new(true))
     }
 
+    /// A solver for a region. Where a GPU that nobody asked for cannot hold it, standard error says so.
+    fn solver(&self, rules: &Ruleset, region: &Region) -> Result<Solver> {
+        let solver = Solver::new(rules, region, &self.options)?;
+        if let Some(reason) = solver.fallback()
+            && !self.quiet
+        {
+            // Where standard error is closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "nimstrata: solving on the CPU: {reason}");
+        }
+        Ok(solver)
+    }
+
     /// As [`run`](Self::run), but stops as soon as nobody wants the rest.
     pub fn run_while(
         &self,
@@ -195,7 +208,7 @@ impl Solving {
         observers: &mut [&mut dyn Observer],
         wanted: &AtomicBool,
     ) -> Result<Solved> {
-        let mut solver = Solver::new(rules, region, &self.options)?;
+        let mut solver = self.solver(rules, region)?;
         let _requests = interrupt::Guard::new();
         let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
         let summary = solver.run(observers, &mut |progress| {
@@ -214,7 +227,7 @@ impl Solving {
         observers: &mut [&mut dyn Resumable],
         saving: &Saving,
     ) -> Result<Solved> {
-        let mut solver = Solver::new(rules, region, &self.options)?;
+        let mut solver = self.solver(rules, region)?;
         // Refuses what cannot be written before anything is solved.
         drop(OutputFile::create(&saving.path)?);
         let _requests = interrupt::Guard::new();
@@ -258,7 +271,7 @@ impl Solving {
         let needed = u128::from(Writer::memory(&subject)?);
         let what = format!("writing the strata of {}", folder.display());
         let this = self.clone().reserving(what, needed, "a smaller --max would do")?;
-        let mut solver = Solver::new(rules, region, &this.options)?;
+        let mut solver = this.solver(rules, region)?;
         let _requests = interrupt::Guard::new();
         let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
         let mut reading = |done: u32| {
