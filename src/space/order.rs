@@ -30,35 +30,9 @@ impl Region {
 
     /// The position at place `rank` of a stratum. `None` when the stratum has fewer positions.
     #[must_use]
-    pub fn unrank(&self, total: u32, mut rank: u64) -> Option<Position> {
-        if rank >= self.stratum_size(total) {
-            return None;
-        }
-        let (mut sizes, mut least, mut rest) = (Vec::new(), 0, u64::from(total));
-        for index in 0..self.heaps() as usize {
-            loop {
-                let here = self.completions(index, least, rest);
-                if rank < here {
-                    break;
-                }
-                rank -= here;
-                least += 1;
-            }
-            sizes.push(least);
-            rest -= u64::from(least);
-        }
-        Some(Position::new(sizes))
-    }
-
-    /// How many ways there are to choose heap `index` as `size` and the larger heaps so that they sum to `rest`.
-    fn completions(&self, index: usize, size: u32, rest: u64) -> u64 {
-        let larger = self.heaps() - index as u32 - 1;
-        let least = u64::from(size) * u64::from(larger + 1);
-        if size > self.max() || rest < least {
-            0
-        } else {
-            count_tuples(larger, self.max() - size, rest - least)
-        }
+    pub fn unrank(&self, total: u32, rank: u64) -> Option<Position> {
+        let inside = rank < self.stratum_size(total);
+        inside.then(|| unrank(self.heaps(), self.max(), total, rank, count_tuples))
     }
 }
 
@@ -85,6 +59,36 @@ impl Ranks {
         let count = |parts, cap, total| self.counts.count(parts, cap, total);
         inside.then(|| (total, rank(sizes, self.region.max(), count)))
     }
+
+    /// As [`Region::unrank`].
+    #[must_use]
+    pub fn position(&self, total: u32, rank: u64) -> Option<Position> {
+        let region = &self.region;
+        let count = |parts, cap, total| self.counts.count(parts, cap, total);
+        let inside = rank < region.stratum_size(total);
+        inside.then(|| unrank(region.heaps(), region.max(), total, rank, count))
+    }
+}
+
+/// The nondecreasing tuple of `heaps` numbers up to `cap` with this sum and rank, which there must be: [`rank`] backwards.
+fn unrank(heaps: u32, cap: u32, total: u32, mut rank: u64, count: impl Fn(u32, u32, u64) -> u64) -> Position {
+    let (mut sizes, mut least, mut rest) = (Vec::with_capacity(heaps as usize), 0, total);
+    for parts in (2..=heaps).rev() {
+        let at_least = |size: u32| count(parts, cap - size, u64::from(rest - size * parts));
+        // Tuples whose next heap is smaller than the one that is looked for: the greatest number of them up to the rank.
+        let smaller = |size: u32| at_least(least) - at_least(size);
+        let (mut low, mut high) = (least, (rest / parts).min(cap) + 1);
+        while low + 1 < high {
+            let middle = low.midpoint(high);
+            if smaller(middle) <= rank { low = middle } else { high = middle }
+        }
+        rank -= smaller(low);
+        sizes.push(low);
+        least = low;
+        rest -= low;
+    }
+    sizes.push(rest);
+    Position::new(sizes)
 }
 
 /// The rank of a nondecreasing tuple of numbers up to `cap` among those with the same sum. `count` counts tuples as
@@ -225,6 +229,7 @@ mod tests {
                     let position = Position::new(sizes);
                     assert_eq!(region.rank(&position), Some(rank as u64));
                     assert_eq!(ranks.place(position.sizes()), Some((total, rank as u64)));
+                    assert_eq!(ranks.position(total, rank as u64).as_ref(), Some(&position));
                     assert_eq!(region.unrank(total, rank as u64), Some(position));
                 }
                 assert_eq!(region.unrank(total, actual.len() as u64), None);

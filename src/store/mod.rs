@@ -148,6 +148,12 @@ impl Store {
         Some((self.stratum(total)?, rank))
     }
 
+    /// The position at a place of a stratum; `None` outside the region.
+    #[must_use]
+    pub fn position(&self, total: u32, rank: u64) -> Option<Position> {
+        self.ranks.get_or_init(|| Ranks::new(self.region())).position(total, rank)
+    }
+
     /// Whether a position is a P-position. `None` outside the region.
     #[must_use]
     pub fn is_p(&self, position: &Position) -> Option<bool> {

@@ -260,7 +260,7 @@ fn random_position(store: &Store) -> Position {
         for total in region.strata() {
             let size = region.stratum_size(total);
             if rank < size
-                && let Some(position) = region.unrank(total, rank)
+                && let Some(position) = store.position(total, rank)
             {
                 return position;
             }
