@@ -5,6 +5,7 @@
 //!
 //! To add a game: one variant in [`game::GameName`], and one arm in each of its methods.
 
+mod bench;
 mod census;
 mod check;
 mod completion;
@@ -16,6 +17,7 @@ mod interrupt;
 mod number;
 mod output;
 mod play;
+mod predict;
 mod progress;
 mod query;
 mod render;
@@ -54,6 +56,7 @@ enum Command {
     Check(check::Args),
     Verify(verify::Args),
     Render(render::Args),
+    Bench(bench::Args),
     Devices(devices::Args),
 }
 
@@ -72,6 +75,7 @@ impl Cli {
             Command::Check(args) => args.run(),
             Command::Verify(args) => args.run(),
             Command::Render(args) => args.run(),
+            Command::Bench(args) => args.run(),
             Command::Devices(args) => args.run(),
         }
     }
