@@ -26,6 +26,7 @@ mod solve;
 mod solving;
 mod stored;
 mod verify;
+mod work;
 
 use std::io::Write;
 use std::process::ExitCode;

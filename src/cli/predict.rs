@@ -1,7 +1,8 @@
 //! What a solve will take, before it starts: memory from the layout, time from solving a smaller region of the same game.
 //!
-//! The rate of a smaller region is an estimate of the larger one's: rows grow longer with the cap, so that rates rise, until
-//! strata no longer fit a cache, and they fall.
+//! Time is scaled by the lane groups of both regions, as a group takes about as long at any cap while positions get
+//! cheaper with longer rows. It is an estimate all the same: small regions are slowed by what every stratum costs, and large
+//! ones where strata no longer fit a cache.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -14,11 +15,11 @@ use nimstrata::solver::{BackendChoice, Needs, Options, Quantity, Solver};
 use nimstrata::space::Region;
 use serde::Serialize;
 
-use super::figures::{grouped, rate, strata, whole_seconds};
+use super::figures::{counted, grouped, rate, strata, whole_seconds};
 use super::game::Game;
-use super::interrupt;
 use super::output::Lines;
 use super::solving::{Solving, flow};
+use super::{interrupt, work};
 
 /// Solves expected to take longer than this are announced.
 const LONG: Duration = Duration::from_secs(10);
@@ -49,6 +50,7 @@ pub struct Prediction {
     /// Positions of the region that the estimate is from, and its cap.
     calibrated_on_positions: u64,
     calibrated_on_max: u32,
+    /// As many as the estimate comes to.
     positions_per_second: f64,
 }
 
@@ -63,7 +65,8 @@ impl Prediction {
         let choice = if adapter.is_some() { BackendChoice::Gpu } else { BackendChoice::Cpu };
         let small = Options { source: None, backend: choice, adapter: adapter.clone(), ..options.clone() };
         let (calibrated, time) = calibrate(&game.rules, region, &small)?;
-        let per_second = calibrated.positions() as f64 / time.as_secs_f64().max(1e-9);
+        let groups = |region| work::lane_groups(&game.rules, region, options.quantity);
+        let seconds = time.as_secs_f64() * groups(region)? / groups(&calibrated)?.max(1.0);
         let Needs { host, device } = needs;
         Ok(Self {
             game: game.name.name(),
@@ -81,10 +84,10 @@ impl Prediction {
             strata: region.strata().end.into(),
             host_memory_bytes: host,
             device_memory_bytes: device,
-            predicted_seconds: region.positions() as f64 / per_second,
+            predicted_seconds: seconds,
             calibrated_on_positions: calibrated.positions(),
             calibrated_on_max: calibrated.max(),
-            positions_per_second: per_second,
+            positions_per_second: region.positions() as f64 / seconds.max(1e-9),
         })
     }
 
@@ -157,7 +160,7 @@ impl fmt::Display for Prediction {
         let mut lines = Lines::default();
         lines.add("positions", format!("{} in {}", grouped(self.positions), strata(self.strata)));
         lines.add("memory", self.memory());
-        let on = self.adapter.clone().unwrap_or_else(|| format!("{} CPU threads", self.threads));
+        let on = self.adapter.clone().unwrap_or_else(|| counted(self.threads as u64, "CPU thread"));
         lines.add("solved on", on);
         let (time, rate) = (whole_seconds(self.time()), rate(self.positions_per_second));
         let cap = grouped(self.calibrated_on_max.into());

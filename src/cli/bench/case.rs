@@ -1,11 +1,12 @@
 //! What is measured: a game, a region of it and a quantity; and those that are measured when none is named.
 
+use nimstrata::Result;
 use nimstrata::game::{Ruleset, Take};
 use nimstrata::solver::Quantity;
-use nimstrata::space::{Cell, Region, remoteness_cell};
-use nimstrata::{Error, Result};
+use nimstrata::space::{Cell, Region};
 
 use crate::cli::game::Game;
+use crate::cli::work;
 
 /// Options that the baseline looks at in one measurement at most, about.
 const BASELINE_WORK: u64 = 40_000_000;
@@ -98,11 +99,6 @@ impl Case {
 
     /// What the cells of its strata hold.
     pub fn cell(&self) -> Result<Cell> {
-        let (max, last) = (u64::from(self.region.max()), u64::from(self.region.strata().end) - 1);
-        match self.quantity {
-            Quantity::Verdict => Ok(Cell::Verdicts),
-            Quantity::Remoteness => remoteness_cell(&self.rules, max, last)
-                .ok_or_else(|| Error::NoKernel { what: format!("the remoteness of {}", self.rules) }),
-        }
+        work::cell(&self.rules, &self.region, self.quantity)
     }
 }

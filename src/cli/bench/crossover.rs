@@ -88,12 +88,12 @@ impl Crossover {
         let last = self.sizes.last().map_or(0, |size| size.max);
         match (self.wins_from_max, self.wins_from_positions) {
             (Some(max), Some(positions)) => format!(
-                "{game}: {adapter} is faster than {threads} CPU threads from --max {max} on ({} positions); of the caps {}",
+                "{game}: {adapter} is faster than {threads} CPU threads from --max {max} on ({} positions); caps solved: {}",
                 grouped(positions),
                 self.caps()
             ),
             _ => format!(
-                "{game}: {adapter} is slower than {threads} CPU threads up to --max {last}; of the caps {}",
+                "{game}: {adapter} is slower than {threads} CPU threads up to --max {last}; caps solved: {}",
                 self.caps()
             ),
         }

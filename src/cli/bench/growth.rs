@@ -86,7 +86,7 @@ fn by_cap(quick: bool) -> Result<Curve> {
 
 fn by_heaps(quick: bool) -> Result<Curve> {
     let most = if quick { QUICK_POSITIONS } else { POSITIONS };
-    let case = |heaps| moore(heaps, 1000)?.largest(|case| case.region.positions() <= most);
+    let case = |heaps| moore(heaps, 900)?.largest(|case| case.region.positions() <= most);
     let cases = HEAPS.map(|heaps| Ok((heaps, case(heaps)?))).collect::<Result<Vec<_>>>()?;
     let title = format!(
         "One or two stones from different heaps: time for one position, at the cap with {} million positions",

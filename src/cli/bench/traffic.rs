@@ -10,61 +10,32 @@ use nimstrata::game::Take;
 use nimstrata::space::{Cell, Layout, Shift, Stencil};
 
 use super::case::Case;
-
-/// Strata that are looked at, spread over all of them.
-const SAMPLES: u32 = 48;
+use crate::cli::work;
 
 /// Bytes for a position, on average over the region.
 pub fn bytes_per_position(case: &Case) -> Result<f64> {
     let cell = case.cell()?;
     let layout = Layout::with_cells(&case.region, cell)?;
     let stencil = Stencil::new(&case.rules, &layout);
-    let strata = case.region.strata().end;
-    // Odd, so that no parity is preferred.
-    let step = (strata / SAMPLES) | 1;
     let (mut bytes, mut positions) = (0.0, 0.0);
-    for total in (0..strata).step_by(step as usize) {
-        let accesses = f64::from(accesses(case, &stencil, total));
+    for total in work::samples(&layout, &case.region) {
         let size = case.region.stratum_size(total) as f64;
-        let cells = if cell == Cell::Verdicts { useful_words(&layout, total) as f64 } else { size };
-        bytes += accesses * cells * f64::from(cell.bytes());
+        let cells = work::useful_cells(&layout, total) as f64;
+        bytes += f64::from(accesses(case, cell, &stencil, total)) * cells * f64::from(cell.bytes());
         positions += size;
     }
     Ok(bytes / f64::max(positions, 1.0))
 }
 
 /// Cells loaded and stored for one cell of a stratum.
-fn accesses(case: &Case, stencil: &Stencil, total: u32) -> u32 {
+fn accesses(case: &Case, cell: Cell, stencil: &Stencil, total: u32) -> u32 {
     if case.rules.take != Take::One {
         return case.rules.heaps;
     }
     let touches = stencil.touches(&case.rules, total);
-    let twice = |shift| {
-        if case.cell().is_ok_and(|cell| cell == Cell::Verdicts) {
-            0
-        } else {
-            u32::from(shift == Shift::Either)
-        }
-    };
+    let again = |shift| u32::from(cell != Cell::Verdicts && shift == Shift::Either);
     let legal = stencil.terms.iter().filter(|term| touches.contains(term.touch));
-    1 + legal.map(|term| 1 + twice(term.shift)).sum::<u32>()
-}
-
-/// Words of a stratum that have positions.
-fn useful_words(layout: &Layout, total: u32) -> u64 {
-    let mut active = Vec::new();
-    layout.active_blocks(total, &mut active);
-    let mut words = 0;
-    for rank in active {
-        let window = layout.window(layout.block(rank).coordinates, total, 0);
-        for lane in window.first_lane..=window.last_lane {
-            let (first, last) = layout.second_heap(&window, lane);
-            if first <= last {
-                words += (last / 32 - first / 32 + 1) as u64;
-            }
-        }
-    }
-    words
+    1 + legal.map(|term| 1 + again(term.shift)).sum::<u32>()
 }
 
 #[cfg(test)]
