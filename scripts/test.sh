@@ -17,6 +17,14 @@ if [ "$without_gpu" = 0 ] && ! cargo run --quiet -- devices --json | grep -q '"n
     scripts/vulkan-driver.sh
 fi
 
+# tests/python.rs reads stores with numpy, and says so where there is none.
+if ! python3 -c "import numpy" 2>/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "No Python with numpy found: installing Debian's python3-numpy." >&2
+    { apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-numpy >/dev/null; } ||
+        echo "apt-get could not install it: tests/python.rs will test nothing." >&2
+fi
+
 log=$(mktemp)
 cargo test --no-fail-fast 2>&1 | tee "$log"
 

@@ -167,6 +167,26 @@ pub enum Error {
         /// What would work.
         remedy: String,
     },
+    /// An option that changes nothing of what is exported, or a kind of file that cannot be had so.
+    #[error("{option} {reason}")]
+    ExportOption {
+        /// As on the command line.
+        option: &'static str,
+        /// What it is about, and what would work.
+        reason: &'static str,
+    },
+    /// A file too large for any program that would read it.
+    #[error("{what} would take {}, and up to {} are written; {remedy}", bytes(*.needed), bytes(u128::from(*.most)))]
+    ExportSize {
+        /// What would be written.
+        what: String,
+        /// Its bytes.
+        needed: u128,
+        /// The most that are written.
+        most: u64,
+        /// What would work.
+        remedy: String,
+    },
     /// A file that may not be replaced.
     #[error("{} is not overwritten: {reason}; give another name", .path.display())]
     Overwrite {
@@ -475,6 +495,8 @@ impl Error {
             | Self::NoSlice { .. }
             | Self::Coordinate { .. }
             | Self::PictureSize { .. }
+            | Self::ExportOption { .. }
+            | Self::ExportSize { .. }
             | Self::CompletionSize { .. }
             | Self::Terminal { .. }
             | Self::ClaimCase { .. }

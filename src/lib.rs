@@ -32,6 +32,7 @@ pub mod completion;
 pub mod cpu;
 pub mod density;
 pub mod error;
+pub mod export;
 pub mod game;
 pub mod gpu;
 mod npy;

@@ -22,6 +22,18 @@ pub enum Seen {
     Remoteness(u32),
 }
 
+impl Seen {
+    /// Whether it is a P-position.
+    #[must_use]
+    pub fn is_p(self) -> bool {
+        match self {
+            Self::N => false,
+            Self::P0 | Self::P1 => true,
+            Self::Remoteness(remoteness) => remoteness.is_multiple_of(2),
+        }
+    }
+}
+
 /// Slices of a store: each leaves two heaps free and gives the others.
 pub struct Slices<'a> {
     store: &'a Store,

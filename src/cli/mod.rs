@@ -11,6 +11,7 @@ mod check;
 mod completion;
 mod devices;
 mod exceptions;
+mod export;
 mod figures;
 mod game;
 mod interrupt;
@@ -56,6 +57,7 @@ enum Command {
     Exceptions(exceptions::Args),
     Check(check::Args),
     Verify(verify::Args),
+    Export(export::Args),
     Render(render::Args),
     Bench(bench::Args),
     Devices(devices::Args),
@@ -75,6 +77,7 @@ impl Cli {
             Command::Exceptions(args) => args.run(),
             Command::Check(args) => args.run(),
             Command::Verify(args) => args.run(),
+            Command::Export(args) => args.run(),
             Command::Render(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Devices(args) => args.run(),

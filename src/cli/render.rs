@@ -1,7 +1,7 @@
 //! `nimstrata render`: pictures of a store, as slices or as density maps.
 
 mod density;
-mod slices;
+pub mod slices;
 
 use std::fmt;
 use std::ops::ControlFlow;

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 
 use nimstrata::backend::Backend;
 use nimstrata::oracle;
+use nimstrata::solver::{Options, Quantity, Solver};
 use nimstrata::space::{Canonical, CanonicalBuf, Coordinate, Region, Stratum};
+use nimstrata::store::{Subject, Writer};
 use proptest::prelude::*;
 
 /// So many random cases, without a file of failures: what fails is worth a test of its own.
@@ -228,6 +230,16 @@ pub fn undisturbed(backend: &mut dyn Backend, bits: bool) -> Vec<(u32, u64, Opti
     };
     backend.run(bits, &mut visit).unwrap();
     all
+}
+
+/// Solves a region into a store.
+pub fn write_store(path: &std::path::Path, rules: &Ruleset, region: &Region, quantity: Quantity) {
+    let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
+    let mut writer = Writer::open(path, subject, &mut |_| ControlFlow::Continue(())).unwrap();
+    let options = Options { quantity, threads: 2, ..Options::default() };
+    let mut solver = Solver::new(rules, region, &options).unwrap();
+    let summary = solver.run(&mut [&mut writer], &mut |_| ControlFlow::Continue(())).unwrap();
+    writer.finish(&summary).unwrap();
 }
 
 /// Verdicts in memory, one canonical bitmap a stratum.

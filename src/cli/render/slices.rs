@@ -92,7 +92,7 @@ impl Fixed {
 }
 
 /// The sizes of each slice that is asked for.
-fn given(fix: &[Fixed], region: &Region) -> Result<Vec<Vec<u32>>> {
+pub fn given(fix: &[Fixed], region: &Region) -> Result<Vec<Vec<u32>>> {
     if region.heaps() == 1 || (region.heaps() > 2 && fix.is_empty()) {
         return Err(Error::NoSlice { heaps: region.heaps() });
     }
