@@ -66,6 +66,15 @@ fn wait_for_bytes(child: &mut Child, folder: &Path, bytes: u64) {
     }
 }
 
+/// Waits until a file is there, or the run has ended.
+fn wait_for_file(child: &mut Child, file: &Path) {
+    let start = Instant::now();
+    while !file.exists() && child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(90), "nothing was written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
@@ -274,7 +283,7 @@ fn a_checkpoint_takes_counts_and_censuses_up_again() {
         let saving = format!("{command} --threads 1 --checkpoint {}", file.display());
         // Every second stratum or so is saved, and the run killed when there is something.
         let mut child = nimstrata(&format!("{saving} --every 0")).spawn().unwrap();
-        wait_for_bytes(&mut child, temporary.path(), 1);
+        wait_for_file(&mut child, &file);
         child.kill().unwrap();
         child.wait().unwrap();
         let child = nimstrata(&saving).spawn().unwrap();
@@ -301,7 +310,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let saving = |command: &str| format!("{command} --checkpoint {}", file.display());
     let mut child =
         nimstrata(&saving(&format!("solve {FIVE} --max 110 --threads 1 --every 0"))).spawn().unwrap();
-    wait_for_bytes(&mut child, temporary.path(), 1);
+    wait_for_file(&mut child, &file);
     child.kill().unwrap();
     child.wait().unwrap();
     let before = fs::read(&file).unwrap();

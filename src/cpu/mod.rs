@@ -7,6 +7,7 @@ mod lanes;
 pub mod remoteness;
 mod runs;
 pub mod sieve;
+mod slot;
 pub mod stencil;
 pub mod take_one;
 mod tasks;

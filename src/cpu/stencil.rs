@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
+use super::slot::Slot;
 use super::tasks::{self, Part, WORDS_PER_TASK};
 use crate::backend::{Backend, Kept, Past, Visit};
 use crate::error::Result;
@@ -22,7 +23,7 @@ use crate::space::{Block, Cell, Cells, CellsMut, Layout, Region, Shift, Stencil,
 /// A kernel that solves blocks of a stratum from the rows of their neighbours.
 pub trait Kernel: Send + Sync {
     /// What the layout's cells are on the CPU.
-    type Cell: Copy + Default + Send + Sync;
+    type Cell: Pod + Default + Send + Sync;
     /// What the layout's cells hold.
     const CELL: Cell;
 
@@ -49,7 +50,7 @@ pub struct Strata<K: Kernel> {
     layout: Layout,
     stencil: Stencil,
     /// Slot `total % ring.len()` holds stratum `total`.
-    ring: Vec<Vec<K::Cell>>,
+    ring: Vec<Slot<K::Cell>>,
     /// Whether the ring is as it was allocated: all zero.
     fresh: bool,
     /// The stratum to solve next.
@@ -65,7 +66,7 @@ impl<K: Kernel> Strata<K> {
     pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
         let layout = Layout::with_cells(region, K::CELL)?;
         let stencil = Stencil::new(rules, &layout);
-        let ring = vec![vec![K::Cell::default(); layout.cells()]; stencil.depth() as usize + 1];
+        let ring = (0..=stencil.depth()).map(|_| Slot::new(layout.cells())).collect();
         Ok(Self {
             rules: rules.clone(),
             region: region.clone(),
@@ -85,12 +86,12 @@ impl<K: Kernel> Strata<K> {
     }
 
     /// Takes the slot that stratum `total` goes to out of the ring.
-    fn take_slot(&mut self, total: u32) -> Vec<K::Cell> {
+    fn take_slot(&mut self, total: u32) -> Slot<K::Cell> {
         let slot = total as usize % self.ring.len();
         std::mem::take(&mut self.ring[slot])
     }
 
-    fn put_slot(&mut self, total: u32, cells: Vec<K::Cell>) {
+    fn put_slot(&mut self, total: u32, cells: Slot<K::Cell>) {
         let slot = total as usize % self.ring.len();
         self.ring[slot] = cells;
     }
@@ -101,7 +102,7 @@ impl<K: Kernel> Strata<K> {
         let sources = (0..=self.stencil.depth())
             .map(|touch| {
                 let slot = (total.wrapping_sub(touch)) as usize % self.ring.len();
-                touches.contains(touch).then(|| self.ring[slot].as_slice())
+                touches.contains(touch).then(|| &*self.ring[slot])
             })
             .collect::<Vec<_>>();
         let step = Step {

@@ -13,12 +13,13 @@
 )]
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::cell::{Cells, CellsMut, Key};
-use super::{Block, Cell, Layout, Region, Stratum, Window};
+use super::{Block, Cell, LANE_GROUP, Layout, Region, Stratum, Window, prefetch};
 use crate::error::Result;
 use crate::game::Ruleset;
 
@@ -142,6 +143,9 @@ impl Stratum<'_> {
         });
         let mut whole = BitString::with_capacity(self.positions);
         for_each_stream(&pieces, |streams, stream| streams.join_to(stream, &mut whole));
+        for (_, streams) in pieces {
+            streams.recycle();
+        }
         debug_assert_eq!(whole.length(), self.positions);
         whole.into_bytes()
     }
@@ -373,6 +377,13 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// The number of a value's stream of lane 0 (which wraps around where the lanes are cut above it).
+    fn first_stream(&self, value: u32) -> usize {
+        self.firsts[(value - self.values.start) as usize].wrapping_sub(self.lanes.start as usize)
+    }
+}
+
 /// Visits all streams of all pieces in canonical order.
 fn for_each_stream<T>(pieces: &[(Shape, T)], mut visit: impl FnMut(&T, usize)) {
     let end = pieces.iter().map(|(shape, _)| shape.lanes.end).max().unwrap_or(0);
@@ -422,23 +433,41 @@ impl<'a> Piece<'a> {
         pieces
     }
 
-    /// Visits the blocks, with the number of the stream of lane 0 (which may wrap around, where the lanes are cut) and
-    /// the piece's part of the window.
+    /// A block, and the piece's part of its window.
+    #[inline(always)]
+    fn block(&self, rank: u32) -> (Block<'_>, Window) {
+        let block = self.layout.block(rank);
+        let mut window = self.layout.window(block.coordinates, self.total, 0);
+        if self.layout.lane_is_floor() {
+            window.first_lane = window.first_lane.max(self.shape.lanes.start as i32);
+            window.last_lane = window.last_lane.min(self.shape.lanes.end as i32 - 1);
+        }
+        (block, window)
+    }
+
+    /// Visits the blocks that have positions in the piece, with the number of the stream of lane 0 (which may wrap
+    /// around, where the lanes are cut).
     #[inline(always)]
     fn for_each_block(&self, mut visit: impl FnMut(usize, &Block<'_>, &Window)) {
-        let cut = if self.layout.lane_is_floor() { self.shape.lanes.clone() } else { 0..i32::MAX as u32 };
+        let shape = &self.shape;
         for row in self.rows {
-            let values =
-                row.values.start.max(self.shape.values.start)..row.values.end.min(self.shape.values.end);
-            for value in values {
-                let block = self.layout.block(row.rank + value);
-                let mut window = self.layout.window(block.coordinates, self.total, 0);
-                window.first_lane = window.first_lane.max(cut.start as i32);
-                window.last_lane = window.last_lane.min(cut.end as i32 - 1);
+            for value in row.values.start.max(shape.values.start)..row.values.end.min(shape.values.end) {
+                let (block, window) = self.block(row.rank + value);
                 if !window.is_empty() {
-                    let first = self.shape.firsts[(value - self.shape.values.start) as usize];
-                    visit(first.wrapping_sub(cut.start as usize), &block, &window);
+                    visit(shape.first_stream(value), &block, &window);
                 }
+            }
+        }
+    }
+
+    /// The blocks with this xₙ₋₁, in lexicographic order of (xₙ₋₂, …, x₃).
+    fn parts_with(&self, value: u32, parts: &mut Vec<Part>) {
+        parts.clear();
+        for row in self.rows.iter().filter(|row| row.values.contains(&value)) {
+            let (block, window) = self.block(row.rank + value);
+            if !window.is_empty() {
+                let (base, pitch) = (block.base, block.pitch as usize);
+                parts.push(Part { base, pitch, first_row: block.first_row as i32, window });
             }
         }
     }
@@ -478,19 +507,27 @@ impl SecondRun {
     }
 }
 
-/// How many positions each stream has.
-#[multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt+lzcnt", "x86_64+sse4.2+popcnt"))]
+/// How many positions each stream has: fewer than 2³².
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+sse4.2+popcnt"
+))]
 fn counts(piece: &Piece<'_>) -> Vec<usize> {
-    let mut counts = vec![0; piece.shape.firsts.last().copied().unwrap_or(0)];
+    let mut counts = vec![0u32; piece.shape.firsts.last().copied().unwrap_or(0)];
+    let (cap, second_max) = (piece.layout.max() as i32, piece.layout.second_max() as i32);
+    let lane_is_floor = i32::from(piece.layout.lane_is_floor());
     piece.for_each_block(|first_stream, _, window| {
         let start = first_stream.wrapping_add(window.first_lane as usize);
-        let lanes = window.first_lane..=window.last_lane;
-        for (lane, count) in lanes.zip(&mut counts[start..]) {
-            let (first, last) = piece.layout.second_heap(window, lane);
-            *count += (last + 1 - first) as usize;
+        let lanes = (window.last_lane + 1 - window.first_lane) as usize;
+        for (lane, count) in (window.first_lane..).zip(&mut counts[start..][..lanes]) {
+            // As `Layout::second_heap`, without branches.
+            let rest = window.rest - lane;
+            let first = window.floor.max(lane_is_floor * lane).max(rest - cap);
+            *count += ((rest >> 1).min(second_max) + 1 - first) as u32;
         }
     });
-    counts
+    counts.into_iter().map(|count| count as usize).collect()
 }
 
 /// Where each of some consecutive parts starts, and where the last one ends.
@@ -503,6 +540,11 @@ fn starts_of(lengths: &[usize]) -> Vec<usize> {
     starts
 }
 
+/// Memory of earlier strata: fresh memory costs as much as what is done with it.
+static OLD_WORDS: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
+/// So many pieces are kept.
+const MOST_OLD: usize = 64;
+
 /// The bits of all streams of a piece.
 struct BitStreams {
     words: Vec<u64>,
@@ -511,14 +553,12 @@ struct BitStreams {
     ends: Vec<StreamEnd>,
 }
 
-/// The end of a stream that grows.
+/// The end of a stream: the word it is at, the bits behind the full words, and how many these are: below 64.
 #[derive(Clone, Copy, Default)]
 struct StreamEnd {
-    /// The word it is at.
     word: usize,
-    /// The bits behind the full words, and how many these are: below 64.
     rest: u64,
-    count: u32,
+    count: u64,
 }
 
 impl BitStreams {
@@ -526,56 +566,166 @@ impl BitStreams {
     fn new(bits: &[usize]) -> Self {
         // A word more, as the last one is written before it is full.
         let mut starts = starts_of(&bits.iter().map(|bits| bits / 64 + 1).collect::<Vec<_>>());
-        let words = vec![0; starts.pop().unwrap_or(0)];
+        // And one that belongs to no stream. What was in them is never read.
+        let mut words = OLD_WORDS.lock().ok().and_then(|mut old| old.pop()).unwrap_or_default();
+        words.resize(starts.pop().unwrap_or(0) + 1, 0);
         let ends = starts.iter().map(|&word| StreamEnd { word, ..StreamEnd::default() }).collect();
         Self { words, starts, ends }
     }
 
+    /// Leaves the memory to later streams.
+    fn recycle(self) {
+        if let Ok(mut old) = OLD_WORDS.lock()
+            && old.len() < MOST_OLD
+        {
+            old.push(self.words);
+        }
+    }
+
     fn join_to(&self, stream: usize, whole: &mut BitString) {
         let end = &self.ends[stream];
-        whole.join(&self.words[self.starts[stream]..end.word], end.rest, end.count);
+        whole.join(&self.words[self.starts[stream]..end.word], end.rest, end.count as u32);
     }
 }
 
-impl StreamEnd {
-    /// Appends `count` bits, 1 to 64; the bits above must be zero.
+/// Streams that grow side by side: those of neighbouring lanes.
+const GROUP: usize = LANE_GROUP as usize;
+
+/// The ends of a group of streams, element by element as in [`StreamEnd`].
+struct GroupEnds {
+    word: [usize; GROUP],
+    rest: [u64; GROUP],
+    count: [u64; GROUP],
+}
+
+impl GroupEnds {
+    /// Appends `counts` bits, 0 to 64, to each stream; the bits above must be zero.
     #[inline(always)]
-    fn append(&mut self, words: &mut [u64], bits: u64, count: u32) {
-        let joined = self.rest | bits << self.count;
-        // Written whether it is full or not: a branch on that could not be foreseen.
-        words[self.word] = joined;
-        let filled = self.count + count;
-        let left = bits >> 1 >> (63 - self.count);
-        self.rest = if filled >= 64 { left } else { joined };
-        self.word += (filled / 64) as usize;
-        self.count = filled % 64;
+    fn append(&mut self, words: &mut [u64], bits: &[u64; GROUP], counts: &[u64; GROUP]) {
+        let joined: [u64; GROUP] = std::array::from_fn(|i| self.rest[i] | bits[i] << self.count[i]);
+        let left: [u64; GROUP] = std::array::from_fn(|i| bits[i] >> 1 >> (63 - self.count[i]));
+        let filled: [u64; GROUP] = std::array::from_fn(|i| self.count[i] + counts[i]);
+        for i in 0..GROUP {
+            // Written whether it is full or not: a branch on that could not be foreseen.
+            words[self.word[i]] = joined[i];
+            self.word[i] += (filled[i] >> 6) as usize;
+        }
+        self.rest = std::array::from_fn(|i| if filled[i] >= 64 { left[i] } else { joined[i] });
+        self.count = std::array::from_fn(|i| filled[i] & 63);
     }
 }
 
-/// Appends the runs of all blocks to their streams.
-#[multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt+lzcnt", "x86_64+sse4.2+popcnt"))]
+/// So many blocks ahead, memory is asked for: neighbours in canonical order lie far apart.
+const AHEAD: usize = 6;
+
+/// The first row with positions of the group of lanes from `lane` on.
+#[inline(always)]
+fn first_row(layout: &Layout, window: &Window, lane: i32) -> i32 {
+    let lane_floor = if layout.lane_is_floor() { lane } else { 0 };
+    let least = window.rest - lane - (GROUP as i32 - 1) - layout.max() as i32;
+    lane_floor.max(window.floor).max(least) / 32
+}
+
+/// A block as its positions are read.
+struct Part {
+    base: usize,
+    pitch: usize,
+    first_row: i32,
+    window: Window,
+}
+
+impl Part {
+    /// The index of a row's cell for a lane.
+    #[inline(always)]
+    fn start(&self, row: i32, lane: i32) -> usize {
+        self.base + (row - self.first_row) as usize * self.pitch + lane as usize
+    }
+}
+
+/// Appends the runs of all blocks to their streams, a group of lanes at a time, whose ends stay in registers.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+sse4.2+popcnt",
+))]
 fn append_bits(piece: &Piece<'_>, words: &[u32], streams: &mut BitStreams) {
-    piece.for_each_block(|first_stream, block, window| {
-        let start = first_stream.wrapping_add(window.first_lane as usize);
-        let lanes = window.first_lane..=window.last_lane;
-        let pitch = block.pitch as usize;
-        for (lane, end) in lanes.zip(&mut streams.ends[start..]) {
-            let run = SecondRun::of(piece.layout, block, window, lane);
-            let (mut index, mut shift, mut left) = (run.start, run.shift, run.count);
-            // Two words at once: whether a run ends in the first or the second could not be foreseen.
-            loop {
-                let count = left.min(64 - shift);
-                let second = if shift + count > 32 { index + pitch } else { index };
-                let pair = u64::from(words[index]) | u64::from(words[second]) << 32;
-                end.append(&mut streams.words, pair >> shift & (u64::MAX >> (64 - count)), count);
-                left -= count;
-                if left == 0 {
-                    break;
-                }
-                (index, shift) = (index + 2 * pitch, 0);
+    let mut parts = Vec::new();
+    let nowhere = streams.words.len() - 1;
+    for value in piece.shape.values.clone() {
+        piece.parts_with(value, &mut parts);
+        let first_lane = parts.iter().map(|part| part.window.first_lane).min().unwrap_or(0);
+        let last_lane = parts.iter().map(|part| part.window.last_lane).max().unwrap_or(-1);
+        let first_stream = piece.shape.first_stream(value);
+        let mut lane = first_lane;
+        while lane <= last_lane {
+            let lanes = (last_lane + 1 - lane).min(GROUP as i32) as usize;
+            let ends = &mut streams.ends[first_stream.wrapping_add(lane as usize)..][..lanes];
+            let mut group = GroupEnds { word: [nowhere; GROUP], rest: [0; GROUP], count: [0; GROUP] };
+            for (word, end) in group.word.iter_mut().zip(&*ends) {
+                *word = end.word;
             }
+            for (index, part) in parts.iter().enumerate() {
+                if let Some(ahead) = parts.get(index + AHEAD) {
+                    let row = first_row(piece.layout, &ahead.window, lane);
+                    let start = ahead.start(row, lane);
+                    prefetch(words, start);
+                    prefetch(words, start.wrapping_add(ahead.pitch));
+                }
+                if lane <= part.window.last_lane && lane + GROUP as i32 > part.window.first_lane {
+                    append_part(piece.layout, part, lane, words, &mut group, &mut streams.words);
+                }
+            }
+            for (i, end) in ends.iter_mut().enumerate() {
+                *end = StreamEnd { word: group.word[i], rest: group.rest[i], count: group.count[i] };
+            }
+            lane += GROUP as i32;
         }
+    }
+}
+
+/// Appends the runs of one block for the group of lanes from `lane` on.
+#[inline(always)]
+fn append_part(
+    layout: &Layout,
+    part: &Part,
+    lane: i32,
+    words: &[u32],
+    group: &mut GroupEnds,
+    out: &mut [u64],
+) {
+    let (cap, second_max) = (layout.max() as i32, layout.second_max() as i32);
+    let (window, most) = (&part.window, part.window.rest - lane);
+    let lane_is_floor = i32::from(layout.lane_is_floor());
+    // As `Layout::second_heap`, without branches.
+    let first: [i32; GROUP] = std::array::from_fn(|i| {
+        let lane = lane + i as i32;
+        (lane * lane_is_floor).max(window.floor).max(window.rest - lane - cap)
     });
+    let end: [i32; GROUP] = std::array::from_fn(|i| {
+        let inside = (window.first_lane..=window.last_lane).contains(&(lane + i as i32));
+        if inside { ((most - i as i32) >> 1).min(second_max) + 1 } else { 0 }
+    });
+    let low = first_row(layout, window, lane);
+    let high = (most / 2).min(second_max) / 32;
+    let load = |row: i32| -> &[u32; GROUP] {
+        words[part.start(row, lane)..].first_chunk().expect("a slot ends in a lane group of zeros")
+    };
+    let mut row = low;
+    // Two rows at once: where in them the runs end could not be foreseen.
+    while row <= high {
+        let (one, two) = (load(row), load((row + 1).min(high)));
+        let from: [i32; GROUP] = std::array::from_fn(|i| (first[i] - 32 * row).clamp(0, 64));
+        let count: [u64; GROUP] =
+            std::array::from_fn(|i| ((end[i] - 32 * row).min(64) - from[i]).max(0) as u64);
+        let bits: [u64; GROUP] = std::array::from_fn(|i| {
+            let pair = u64::from(one[i]) | u64::from(two[i]) << 32;
+            let mask = if count[i] == 0 { 0 } else { u64::MAX >> (64 - count[i]) };
+            // Where nothing is left to shift in, nothing is counted.
+            pair >> from[i].min(63) & mask
+        });
+        group.append(out, &bits, &count);
+        row += 2;
+    }
 }
 
 /// `count` bits, 1 to 32, from place `start` on.
@@ -591,51 +741,46 @@ fn bits_at(bytes: &[u8], start: usize, count: u32) -> u32 {
 
 /// Bits joined from streams, least significant first.
 struct BitString {
-    words: Vec<u64>,
-    /// The bits behind the full words, and how many these are: below 64.
+    /// Full words.
+    bytes: Vec<u8>,
+    /// The bits behind them, and how many these are: below 64.
     rest: u64,
     count: u32,
 }
 
 impl BitString {
     fn with_capacity(bits: u64) -> Self {
-        Self { words: Vec::with_capacity((bits / 64) as usize + 2), rest: 0, count: 0 }
+        Self { bytes: Vec::with_capacity((bits / 8) as usize + 16), rest: 0, count: 0 }
     }
 
     fn length(&self) -> u64 {
-        64 * self.words.len() as u64 + u64::from(self.count)
+        8 * self.bytes.len() as u64 + u64::from(self.count)
     }
 
     /// Appends full words and the `count` bits behind them, fewer than 64.
     fn join(&mut self, full: &[u64], rest: u64, count: u32) {
-        let shift = self.count;
-        if shift == 0 {
-            self.words.extend_from_slice(full);
-            (self.rest, self.count) = (rest, count);
-            return;
-        }
+        let (shift, start) = (self.count, self.bytes.len());
+        self.bytes.resize(start + 8 * full.len(), 0);
+        let out = self.bytes[start..].as_chunks_mut::<8>().0;
         let mut below = self.rest;
-        self.words.extend(full.iter().map(|&word| {
-            let whole = below | word << shift;
-            below = word >> (64 - shift);
-            whole
-        }));
+        for (out, &word) in out.iter_mut().zip(full) {
+            *out = (below | word << shift).to_le_bytes();
+            below = word >> 1 >> (63 - shift);
+        }
         self.rest = below | rest << shift;
         self.count = shift + count;
         if self.count >= 64 {
-            self.words.push(self.rest);
-            self.rest = rest >> (64 - shift);
+            self.bytes.extend(self.rest.to_le_bytes());
+            self.rest = rest >> 1 >> (63 - shift);
             self.count -= 64;
         }
     }
 
     fn into_bytes(mut self) -> Vec<u8> {
         let bytes = self.length().div_ceil(8) as usize;
-        self.words.push(self.rest);
-        for word in &mut self.words {
-            *word = word.to_le();
-        }
-        bytemuck::cast_slice(&self.words)[..bytes].to_vec()
+        self.bytes.extend(self.rest.to_le_bytes());
+        self.bytes.truncate(bytes);
+        self.bytes
     }
 }
 

@@ -11,6 +11,7 @@ mod layout;
 mod length;
 mod lines;
 mod order;
+mod prefetch;
 mod region;
 mod segment;
 mod stencil;
@@ -23,6 +24,7 @@ pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_b
 pub use length::{remoteness_bound, remoteness_cell};
 pub use lines::{LineLayout, Strip, TABLES};
 pub use order::{OrderedRow, Ranks};
+pub use prefetch::prefetch;
 pub use region::Region;
 pub use segment::{Coordinate, Grid, LONGEST_SEGMENT, Segment};
 pub use stencil::{Shift, Stencil, Term, TouchMask};

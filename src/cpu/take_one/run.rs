@@ -11,9 +11,9 @@ use crate::cpu::Part;
 use crate::cpu::lanes::{
     GROUP, Lanes, MOST_LANES, and, at_least, at_least_falling, at_most_halves, lanes_between, or,
 };
-use crate::cpu::runs::{Ends, Row, Rows, Run, prefetch};
+use crate::cpu::runs::{Ends, Row, Rows, Run};
 use crate::cpu::stencil::Step;
-use crate::space::{Block, Window};
+use crate::space::{Block, Window, prefetch};
 
 /// How many blocks ahead memory is fetched.
 const AHEAD: i32 = 2;
