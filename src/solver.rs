@@ -166,6 +166,15 @@ impl Summary {
     }
 }
 
+/// Bytes of memory that solving a region takes, about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Of this machine's memory.
+    pub host: u64,
+    /// Of a GPU's own memory, where one is used.
+    pub device: Option<u64>,
+}
+
 /// A ruleset and a region, loaded on a backend.
 pub struct Solver {
     rules: Ruleset,
@@ -318,6 +327,22 @@ impl Solver {
         threads.install(|| backend.go_on(bits, &mut visit))?;
         self.summary.time += start.elapsed();
         Ok(self.summary)
+    }
+
+    /// The memory that solving the region takes.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        let bytes = |place| {
+            let cap = u64::from(self.region.max());
+            let bytes = self.kernel.host_bytes(&self.rules, &self.region, cap, place, u128::from(u64::MAX));
+            bytes.map_or(u64::MAX, |bytes| bytes as u64)
+        };
+        match (self.name, self.software) {
+            ("gpu", true) => Needs { host: bytes(Place::SoftwareGpu), device: None },
+            // The device holds what the CPU would: the same tables and the same strata.
+            ("gpu", false) => Needs { host: bytes(Place::Gpu), device: Some(bytes(Place::Cpu)) },
+            _ => Needs { host: bytes(Place::Cpu), device: None },
+        }
     }
 
     /// What has been found so far.

@@ -92,9 +92,18 @@ mod help {
 
     #[test]
     fn every_command_explains_itself_with_an_example() {
-        for command in
-            ["solve", "census", "query", "completion", "check", "exceptions", "export", "render", "devices"]
-        {
+        for command in [
+            "solve",
+            "census",
+            "query",
+            "completion",
+            "check",
+            "exceptions",
+            "export",
+            "render",
+            "bench",
+            "devices",
+        ] {
             let help = output(&format!("{command} --help"));
             assert!(help.contains("Example: ") && help.contains(&format!("\n  nimstrata {command} ")));
             snapshot(&format!("help-{command}"), &help);

@@ -45,14 +45,19 @@ pub fn rate(per_second: f64) -> String {
 
 /// Anything per second, such as `2.51·10⁹ pairs/s`.
 pub fn rate_of(per_second: f64, noun: &str) -> String {
-    if per_second < 10_000.0 {
-        return format!("{} {noun}/s", grouped(per_second as u64));
+    format!("{} {noun}/s", scientific(per_second))
+}
+
+/// A large number in three digits, such as `2.51·10⁹`; a small one as it is.
+pub fn scientific(number: f64) -> String {
+    if number < 10_000.0 {
+        return grouped(number as u64);
     }
     // Formatted first, so that 9.999·10⁹ comes out as 1.00·10¹⁰.
-    let scientific = format!("{per_second:.2e}");
+    let scientific = format!("{number:.2e}");
     let (mantissa, exponent) = scientific.split_once('e').expect("the format has an exponent");
     let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    format!("{mantissa}·10{} {noun}/s", translated(exponent, digits))
+    format!("{mantissa}·10{}", translated(exponent, digits))
 }
 
 /// The variable of a heap, such as `a₁` for the largest.

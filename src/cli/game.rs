@@ -55,7 +55,7 @@ impl GameName {
     }
 
     /// The rules, still without forbidden totals and in normal play.
-    fn rules(self, heaps: u32, width: Option<u32>) -> Result<Ruleset> {
+    pub fn rules(self, heaps: u32, width: Option<u32>) -> Result<Ruleset> {
         let needed = || width.ok_or(Error::WidthMissing { game: self.name(), heaps });
         match (self, width) {
             (Self::BoundedMoore, _) => Ruleset::bounded_moore(heaps, needed()?),

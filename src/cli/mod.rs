@@ -5,6 +5,7 @@
 //!
 //! To add a game: one variant in [`game::GameName`], and one arm in each of its methods.
 
+mod bench;
 mod census;
 mod check;
 mod completion;
@@ -17,6 +18,7 @@ mod interrupt;
 mod number;
 mod output;
 mod play;
+mod predict;
 mod progress;
 mod query;
 mod render;
@@ -25,6 +27,7 @@ mod solve;
 mod solving;
 mod stored;
 mod verify;
+mod work;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -56,6 +59,7 @@ enum Command {
     Verify(verify::Args),
     Export(export::Args),
     Render(render::Args),
+    Bench(bench::Args),
     Devices(devices::Args),
 }
 
@@ -75,6 +79,7 @@ impl Cli {
             Command::Verify(args) => args.run(),
             Command::Export(args) => args.run(),
             Command::Render(args) => args.run(),
+            Command::Bench(args) => args.run(),
             Command::Devices(args) => args.run(),
         }
     }

@@ -29,6 +29,11 @@ pub fn print_json(report: &impl Serialize) -> Result<()> {
     })
 }
 
+/// Prints a text as it is.
+pub fn print_text(text: &str) -> Result<()> {
+    print_with(|out| out.write_all(text.as_bytes()))
+}
+
 fn print_with(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = write(&mut out).and_then(|()| out.flush());

@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use super::figures::{counted, grouped, share};
 use super::game::{Game, GameArgs};
 use super::output::{Lines, OutputArgs};
+use super::predict::Prediction;
 use super::report::Report;
 use super::solving::{SavingArgs, Solved, SolvingArgs};
 
@@ -60,6 +61,9 @@ pub struct Args {
     /// interrupted, to go on from there
     #[arg(long, value_name = "DIR", conflicts_with = "checkpoint")]
     out: Option<PathBuf>,
+    /// Solve nothing: print positions, strata, memory and an estimate of the time
+    #[arg(long, conflicts_with_all = ["digest", "out", "checkpoint"])]
+    predict: bool,
     #[command(flatten)]
     saving: SavingArgs,
     #[command(flatten)]
@@ -155,6 +159,13 @@ impl Args {
         }
         let quantity = if remoteness { Quantity::Remoteness } else { Quantity::Verdict };
         let solving = self.solving.validated()?.finding(quantity);
+        if self.predict {
+            return self.output.print(&Prediction::new(&game, &region, &solving)?);
+        }
+        // What goes on from before takes less.
+        if !self.out.as_deref().is_some_and(Path::exists) && !self.saving.there() {
+            Prediction::announce(&game, &region, &solving)?;
+        }
         let mut distribution = remoteness.then(Distribution::default);
         // A store knows its digest.
         let mut digest = (self.digest && self.out.is_none()).then(Digest::default);

@@ -117,6 +117,11 @@ impl SavingArgs {
         let every = Duration::from_secs(self.every);
         self.checkpoint.clone().map(|path| Saving { path, every, what })
     }
+
+    /// Whether something has been saved.
+    pub fn there(&self) -> bool {
+        self.checkpoint.as_deref().is_some_and(Path::exists)
+    }
 }
 
 /// How to solve.
@@ -173,7 +178,7 @@ fn keeping(error: Error) -> Error {
 }
 
 /// Whether to go on.
-fn flow(wanted: bool) -> ControlFlow<()> {
+pub fn flow(wanted: bool) -> ControlFlow<()> {
     if wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 

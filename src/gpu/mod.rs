@@ -3,6 +3,7 @@
 mod adapter;
 mod cells;
 mod context;
+mod copying;
 pub mod density;
 pub mod params;
 pub mod remoteness;
