@@ -473,6 +473,19 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Violated { .. } => 1,
+            // A path that cannot be is no fault of the machine.
+            Self::Io { source, .. }
+                if matches!(
+                    source.kind(),
+                    std::io::ErrorKind::NotFound
+                        | std::io::ErrorKind::AlreadyExists
+                        | std::io::ErrorKind::NotADirectory
+                        | std::io::ErrorKind::IsADirectory
+                        | std::io::ErrorKind::InvalidFilename
+                ) =>
+            {
+                2
+            }
             Self::Heaps { .. }
             | Self::Width { .. }
             | Self::WidthMissing { .. }

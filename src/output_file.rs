@@ -1,6 +1,6 @@
 //! Files that appear under their names when they are whole; what was there before stays until then.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -36,10 +36,20 @@ impl OutputFile {
             _ => {}
         }
         let path = fs::canonicalize(name).unwrap_or_else(|_| name.to_owned());
+        if is_in_store(&path) {
+            return refuse("it is a file of a store");
+        }
         let stem = path.file_name().unwrap_or_default().to_string_lossy();
-        let part = path.with_file_name(format!(".{stem}.{}.part", std::process::id()));
-        let created = File::options().write(true).create_new(true).open(&part);
+        // A name that the next run finds again, so that what a killed one leaves does not pile up.
+        let part = path.with_file_name(format!(".{stem}.part"));
+        let created = File::options().write(true).create(true).truncate(false).open(&part);
         let file = created.map_err(|source| failed(name, source))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return refuse("it is being written already"),
+            // A file system without locks: as good as it gets.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        file.set_len(0).map_err(|source| failed(name, source))?;
         if let Some(old) = old {
             // Best effort: the new file is no worse for having the usual permissions.
             let _ = file.set_permissions(old.permissions());
@@ -82,6 +92,18 @@ impl Drop for OutputFile {
         // Once renamed it is not there; and nothing more can be done about a part that cannot be removed.
         let _ = fs::remove_file(&self.part);
     }
+}
+
+/// Whether a file has the name of a store's, in a folder with a store.
+fn is_in_store(path: &Path) -> bool {
+    const FILES: [&str; 6] =
+        ["manifest.json", "progress.json", "verdict.npy", "remoteness.npy", "offsets.npy", "digests.npy"];
+    let is = |name: &&str| path.file_name().is_some_and(|file| file == *name);
+    let is_store = |name: &&str| {
+        let text = fs::read(path.with_file_name(name)).unwrap_or_default();
+        text.windows(16).take(64).any(|text| text == b"nimstrata store\"")
+    };
+    FILES.iter().any(|name| is(&name)) && FILES[..2].iter().any(|name| is_store(&name))
 }
 
 fn failed(name: &Path, source: io::Error) -> Error {

@@ -107,7 +107,10 @@ pub trait Known {
     fn strata(&self) -> u32;
 
     /// A known stratum.
-    fn values(&self, total: u32) -> Canonical<'_>;
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when its values are not as they were written.
+    fn values(&self, total: u32) -> Result<Canonical<'_>>;
 }
 
 /// A region that has been solved before, to be read instead of solved.
@@ -392,7 +395,9 @@ impl Solver {
             _ => None,
         };
         if observers.is_empty() && sieve.is_none() {
-            (0..next).for_each(|total| summary.add_counts(rules, region, total, known.values(total)));
+            for total in 0..next {
+                summary.add_counts(rules, region, total, known.values(total)?);
+            }
         } else {
             let mut visit = |stratum: &Stratum<'_>| {
                 summary.add(stratum);
@@ -409,7 +414,7 @@ impl Solver {
         if next < last {
             let kept = match sieve {
                 Some(sieve) => sieve.past()?.kept,
-                None => last_strata(known, rules),
+                None => last_strata(known, rules)?,
             };
             threads.install(|| backend.resume(&Past { next, kept }))?;
         }
@@ -435,14 +440,20 @@ pub fn replay(
     let (mut one, mut other) = (one, other);
     let mut read = None;
     for total in 0..=known.strata() {
-        let load = || (total < known.strata()).then(|| other.read(total, known.values(total)));
+        let load = || -> Result<bool> {
+            let more = total < known.strata();
+            if more {
+                other.read(total, known.values(total)?);
+            }
+            Ok(more)
+        };
         let look = || read.is_some_and(|done: u32| visit(&one.stratum(done)).is_break());
         let (loaded, stop) = rayon::join(load, look);
         if stop && total < known.strata() {
             let (done, strata) = (total.into(), region.strata().end.into());
             return Err(Error::Interrupted { done, strata, goes_on: false });
         }
-        read = loaded.map(|()| total);
+        read = loaded?.then_some(total);
         std::mem::swap(&mut one, &mut other);
     }
     Ok(())
@@ -487,10 +498,11 @@ impl Backend for Reading {
 }
 
 /// The strata from which the next one is solved.
-fn last_strata(known: &(dyn Known + Sync), rules: &Ruleset) -> Kept {
+fn last_strata(known: &(dyn Known + Sync), rules: &Ruleset) -> Result<Kept> {
     let next = known.strata();
     let first = next.saturating_sub(rules.touch_most);
-    Kept::Strata((first..next).map(|total| known.values(total).to_owned()).collect())
+    let strata = (first..next).map(|total| known.values(total).map(Canonical::to_owned));
+    Ok(Kept::Strata(strata.collect::<Result<_>>()?))
 }
 
 /// The kernels, by the kind of move they know and what they find out.

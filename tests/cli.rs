@@ -718,7 +718,7 @@ mod completion {
                 &format!("cannot tell what kind of file {} should be: {known}", path(name)),
             );
         }
-        refuses(&out("nowhere/f.npy"), 3, &format!("writing {}: No such file", path("nowhere/f.npy")));
+        refuses(&out("nowhere/f.npy"), 2, &format!("writing {}: No such file", path("nowhere/f.npy")));
         std::fs::create_dir(folder.path().join("f.csv")).unwrap();
         let message =
             format!("{} is not overwritten: it is there and is no file; give another name\n", path("f.csv"));

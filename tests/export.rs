@@ -353,7 +353,7 @@ fn what_cannot_be_exported_is_refused() {
         2,
         "invalid value 'x' for '--total <SET>': give totals such as 7,",
     );
-    workshop.refuses("--out nowhere/a.npy", 3, "writing nowhere/a.npy: No such file");
+    workshop.refuses("--out nowhere/a.npy", 2, "writing nowhere/a.npy: No such file");
     let one = Workshop::nim5(1, 9);
     one.refuses("--out a.pbm", 2, ".pbm shows two heaps, and the positions of the store have one;");
 }

@@ -300,7 +300,7 @@ fn names_that_cannot_be_written_are_refused() {
         2,
         "folder.png is not overwritten: it is there and is no file; give another name\n",
     );
-    workshop.refuses("--fix 1 --out nowhere/a.png", 3, "writing nowhere/a.png: No such file");
+    workshop.refuses("--fix 1 --out nowhere/a.png", 2, "writing nowhere/a.png: No such file");
     workshop.refuses("--fix 1", 2, "the following required arguments were not provided");
 }
 

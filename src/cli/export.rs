@@ -120,6 +120,7 @@ impl Args {
         let targets = Targets::of(std::mem::take(&mut self.out), self.format.map(Into::into))?;
         self.check_options(&targets)?;
         let store = Store::open(&self.store)?;
+        store.check()?;
         let export = Export {
             max: self.max.map_or(store.region().max(), |max| max.min(store.region().max().into()) as u32),
             entries: match store.quantity() {

@@ -101,7 +101,10 @@ impl Args {
         self.out.dedup();
         let _requests = interrupt::Guard::new();
         let report = match self.density {
-            Some(axes) => show.density(axes, self.out)?,
+            Some(axes) => {
+                store.check()?;
+                show.density(axes, self.out)?
+            }
             None => show.slices(&self.fix, self.max, self.out)?,
         };
         self.output.print(&report)

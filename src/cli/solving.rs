@@ -169,10 +169,12 @@ impl Solved {
     }
 }
 
-/// An interruption after which the same command goes on.
-fn keeping(error: Error) -> Error {
+/// An interruption after which the same command goes on, from so many strata on.
+fn keeping(error: Error, there: Option<u64>) -> Error {
     match error {
-        Error::Interrupted { done, strata, .. } => Error::Interrupted { done, strata, goes_on: true },
+        Error::Interrupted { done, strata, .. } => {
+            Error::Interrupted { done: there.unwrap_or(done), strata, goes_on: true }
+        }
         other => other,
     }
 }
@@ -290,7 +292,9 @@ impl Solving {
         };
         if writer.known().strata() > 0 {
             let learned = solver.learn(&writer.known(), observers, &mut |progress| watch(progress, true));
-            learned.map_err(keeping)?;
+            // However far it was read, all of it is still there.
+            let there = u64::from(writer.known().strata());
+            learned.map_err(|error| keeping(error, Some(there)))?;
         }
         let before = solver.summary();
         bar.start_at(before.positions);
@@ -305,7 +309,7 @@ impl Solving {
         let run = solver.run(&mut all, &mut |progress| watch(progress, !failed.load(Ordering::Relaxed)));
         // What was solved is on the disk before anything is said, whatever ended the run.
         writer.pause()?;
-        let summary = run.map_err(keeping)?;
+        let summary = run.map_err(|error| keeping(error, None))?;
         let digest = writer.finish(&summary)?;
         Ok(Solved { before, digest: Some(digest), ..Solved::new(&solver, quantity, summary) })
     }

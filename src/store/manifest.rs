@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, Result};
 use crate::game::{ForbiddenTotals, Ruleset, Take};
 use crate::solver::Quantity;
-use crate::space::{Cell, Region, remoteness_cell};
+use crate::space::{Cell, Region, largest_cap_within, remoteness_bound, remoteness_cell};
 
 /// What the `format` of every manifest says.
 const FORMAT: &str = "nimstrata store";
@@ -63,10 +63,13 @@ impl Subject {
         let (max, last) = (u64::from(self.region.max()), u64::from(self.region.strata().end) - 1);
         match self.quantity {
             Quantity::Verdict => Ok(Cell::Verdicts),
-            Quantity::Remoteness => remoteness_cell(&self.rules, max, last).ok_or(Error::TooLong {
-                max: self.region.max(),
-                bound: crate::space::remoteness_bound(&self.rules, max, last),
-                largest: 0,
+            Quantity::Remoteness => remoteness_cell(&self.rules, max, last).ok_or_else(|| {
+                let fits = |cap: u64, _| remoteness_cell(&self.rules, cap, last).map(|_| 0);
+                Error::TooLong {
+                    max: self.region.max(),
+                    bound: remoteness_bound(&self.rules, max, last),
+                    largest: largest_cap_within(max, 0, fits).0.unwrap_or(0),
+                }
             }),
         }
     }
@@ -190,7 +193,7 @@ impl File {
         let take = match &*self.take {
             "one" => Take::One,
             "any" => Take::Any,
-            most => Take::UpTo(most.parse().unwrap_or(1)),
+            most => Take::UpTo(most.parse().map_err(|_| unknown("take", most))?),
         };
         let forbidden = self.forbid.as_deref().map_or(Ok(ForbiddenTotals::default()), str::parse)?;
         let [least, most] = self.touch;
@@ -198,15 +201,20 @@ impl File {
         let rules = rules.with_forbidden(forbidden).with_misere(self.misere);
         let region = Region::new(self.heaps, self.max.into())?;
         let region = self.up_to_total.map_or(region.clone(), |total| region.up_to_total(total.into()));
-        let quantity = if self.quantity == Quantity::Remoteness.name() {
-            Quantity::Remoteness
-        } else {
-            Quantity::Verdict
-        };
+        let quantities = [Quantity::Verdict, Quantity::Remoteness];
+        let quantity = quantities.into_iter().find(|quantity| quantity.name() == self.quantity);
+        let quantity = quantity.ok_or_else(|| unknown("quantity", &self.quantity))?;
+        if self.format != FORMAT || self.format_version != VERSION {
+            return Err(unknown("format", &format!("{}, version {}", self.format, self.format_version)));
+        }
         let digest = self.digest.as_deref().and_then(|digest| u64::from_str_radix(digest, 16).ok());
         let outcome = self.counts.zip(digest);
         Ok(Manifest { subject: Subject { rules, region, quantity }, outcome })
     }
+}
+
+fn unknown(field: &str, value: &str) -> Error {
+    Error::Io { what: format!("its {field} is {value}"), source: std::io::ErrorKind::InvalidData.into() }
 }
 
 /// The name that games with these rules have on the command line.

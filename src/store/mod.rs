@@ -56,12 +56,15 @@ pub use manifest::{Counts, Subject};
 pub use verify::{Audit, Verdict, Verification, verify};
 pub use writer::{WatchStrata, Writer};
 
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
 use crate::game::{Position, Ruleset};
 use crate::npy;
+use crate::observe::{Digest, stratum_digest};
 use crate::solver::{Known, Quantity, SolvedBefore};
 use crate::space::{Canonical, Cell, Ranks, Region};
-use folder::{Folder, MANIFEST, PROGRESS};
+use folder::{DIGESTS, Folder, MANIFEST, OFFSETS, PROGRESS};
 use manifest::Manifest;
 use mapped::Mapped;
 
@@ -75,13 +78,16 @@ pub struct Store {
     digest: u64,
     folder: Folder,
     data: Mapped,
+    /// The digest of each stratum.
+    digests: Vec<u64>,
     /// Bytes before the data.
     header: usize,
     ranks: OnceLock<Ranks>,
 }
 
 impl Store {
-    /// Opens a store. Its manifest is checked, and that its data has the size it should have; [`verify`] checks all.
+    /// Opens a store. Its manifest, offsets and digests are checked, and that its data has the size it should have;
+    /// the values are checked where all of a stratum is read in order ([`Known::values`]), and by [`check`](Self::check).
     ///
     /// # Errors
     /// [`Error::NoStore`] for a folder that holds none, [`Error::UnfinishedStore`] for one that is not finished,
@@ -93,10 +99,13 @@ impl Store {
             return Err(Error::Damaged { path: path.join(MANIFEST), what: "it has no counts".to_owned() });
         };
         let folder = Folder::new(path, &manifest.subject)?;
-        let data = Mapped::open(&folder.file(folder.data()))?;
+        let data = Mapped::open(&folder.file(folder.data())).map_err(missing)?;
         let header = folder.data_header();
         check_array(&data, &folder.file(folder.data()), &header, folder.data_bytes())?;
-        Ok(Self { manifest, counts, digest, folder, data, header: header.len(), ranks: OnceLock::new() })
+        let digests = read_digests(&folder, digest)?;
+        check_offsets(&folder)?;
+        let (header, ranks) = (header.len(), OnceLock::new());
+        Ok(Self { manifest, counts, digest, folder, data, digests, header, ranks })
     }
 
     /// The rules of the game.
@@ -141,6 +150,14 @@ impl Store {
         (total < self.folder.strata()).then(|| self.folder.stratum(&self.data[self.header..], total).0)
     }
 
+    /// Compares all values with their digests, on all threads of the pool that it is called in.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for values that are not as they were written.
+    pub fn check(&self) -> Result<()> {
+        self.region().strata().into_par_iter().try_for_each(|total| self.values(total).map(drop))
+    }
+
     /// The place of a position. `None` outside the region.
     fn place(&self, sizes: &[u32]) -> Option<(Stored<'_>, u64)> {
         let ranks = self.ranks.get_or_init(|| Ranks::new(self.region()));
@@ -179,8 +196,13 @@ impl Known for Store {
         self.folder.strata()
     }
 
-    fn values(&self, total: u32) -> Canonical<'_> {
-        self.folder.stratum(&self.data[self.header..], total).0
+    fn values(&self, total: u32) -> Result<Canonical<'_>> {
+        let values = self.folder.stratum(&self.data[self.header..], total).0;
+        if stratum_digest(values) == self.digests[total as usize] {
+            return Ok(values);
+        }
+        let path = self.folder.file(self.folder.data());
+        Err(Error::Damaged { path, what: format!("the stratum with total {total} is not as it was written") })
     }
 }
 
@@ -229,6 +251,43 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|source| Error::Io { what: format!("reading {}", path.display()), source })
+}
+
+/// What cannot be read of a store because it is not there, or no file, is damage.
+fn missing(error: Error) -> Error {
+    match error {
+        Error::Io { what, source } if source.kind() != std::io::ErrorKind::PermissionDenied => {
+            let path = what.strip_prefix("reading ").unwrap_or(&what).into();
+            Error::Damaged { path, what: source.to_string() }
+        }
+        other => other,
+    }
+}
+
+/// The digests of all strata, which must be those that the manifest has the digest of.
+fn read_digests(folder: &Folder, digest: u64) -> Result<Vec<u64>> {
+    let (file, header) = (folder.file(DIGESTS), folder.digests_header());
+    let bytes = read(&file).map_err(missing)?;
+    check_array(&bytes, &file, &header, 8 * u64::from(folder.strata()))?;
+    let digests = bytes[header.len()..].as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes));
+    let digests = digests.collect::<Vec<_>>();
+    let mut whole = Digest::default();
+    for &digest in &digests {
+        whole.add(digest);
+    }
+    if whole.value() == digest {
+        return Ok(digests);
+    }
+    Err(Error::Damaged { path: file, what: "its digests are not those of the manifest".to_owned() })
+}
+
+/// The offsets must be what the region asks for.
+fn check_offsets(folder: &Folder) -> Result<()> {
+    let file = folder.file(OFFSETS);
+    if read(&file).map_err(missing)? == folder.offsets_file() {
+        return Ok(());
+    }
+    Err(Error::Damaged { path: file, what: "it is not what the region asks for".to_owned() })
 }
 
 /// Refuses an array file with another header or length than it should have.

@@ -8,7 +8,9 @@ use rayon::prelude::*;
 
 use super::folder::{DIGESTS, Folder, MANIFEST, OFFSETS};
 use super::mapped::Mapped;
-use super::{Store, Stored, check_array, manifest::Manifest, read};
+use super::{
+    Counts, Store, Stored, check_array, check_offsets, manifest::Manifest, missing, read, read_digests,
+};
 use crate::error::{Error, Result};
 use crate::game::{Position, Ruleset, legal_moves};
 use crate::observe::{Digest, stratum_digest};
@@ -89,11 +91,12 @@ pub fn verify(
         // Its checksum is right, so another version of this program wrote it.
         check_written(&manifest, path)?;
     }
-    let digests = check_digests(&folder, digest, &mut found);
-    if read(&folder.file(OFFSETS)).ok().as_deref() != Some(&folder.offsets_file()) {
-        found.bad("offsets.npy", "it is not what the region asks for");
+    let digests = check_digests(&folder, digest, &mut found)?;
+    match check_offsets(&folder) {
+        Err(Error::Damaged { what, .. }) => found.bad(OFFSETS, &what),
+        other => other?,
     }
-    let data = Mapped::open(&folder.file(folder.data()));
+    let data = Mapped::open(&folder.file(folder.data())).map_err(missing);
     let header = folder.data_header();
     let data = data.and_then(|data| {
         check_array(&data, &folder.file(folder.data()), &header, folder.data_bytes()).map(|()| data)
@@ -104,18 +107,29 @@ pub fn verify(
             check_strata(&folder, data, digests.as_deref(), digest, &mut found, watch)?;
         }
         Err(Error::Damaged { what, .. }) => found.bad(folder.data(), &what),
-        Err(Error::Io { source, .. }) => found.bad(folder.data(), &source.to_string()),
         Err(other) => return Err(other),
     }
     if found.is_intact() {
         let store = Store::open(path)?;
-        let p_positions = |total| store.stratum(total).map_or(0, Stored::p_positions);
-        if (0..folder.strata()).into_par_iter().map(p_positions).sum::<u64>() != counts.p_positions {
+        if counted(&store) != counts {
             found.bad(MANIFEST, "its counts are not those of the values");
         }
         derive(&store, audit, &mut found, watch)?;
     }
     Ok(found)
+}
+
+/// What the values of a store say of its counts.
+fn counted(store: &Store) -> Counts {
+    let (region, forbidden) = (store.region(), &store.rules().forbidden);
+    let of = |total: u32| {
+        let count = store.stratum(total).map_or(0, Stored::p_positions);
+        [count, if forbidden.contains(total.into()) { count } else { 0 }]
+    };
+    let sum = |one: [u64; 2], other: [u64; 2]| [one[0] + other[0], one[1] + other[1]];
+    let [p_positions, p_forbidden] = region.strata().into_par_iter().map(of).reduce(|| [0; 2], sum);
+    let (strata, positions) = (region.strata().end, region.positions());
+    Counts { strata, positions, p_positions, n_positions: positions - p_positions, p_forbidden }
 }
 
 /// A manifest that another version wrote must at least agree with itself.
@@ -131,30 +145,15 @@ impl Verification {
 }
 
 /// The stored digests, where they are those of the manifest; else none, and the file is bad.
-fn check_digests(folder: &Folder, digest: u64, found: &mut Verification) -> Option<Vec<u64>> {
-    let (file, header) = (folder.file(DIGESTS), folder.digests_header());
-    let bytes = match read(&file) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            found.bad(DIGESTS, &error.to_string());
-            return None;
+fn check_digests(folder: &Folder, digest: u64, found: &mut Verification) -> Result<Option<Vec<u64>>> {
+    match read_digests(folder, digest) {
+        Ok(digests) => Ok(Some(digests)),
+        Err(Error::Damaged { what, .. }) => {
+            found.bad(DIGESTS, &what);
+            Ok(None)
         }
-    };
-    if let Err(Error::Damaged { what, .. }) =
-        check_array(&bytes, &file, &header, 8 * u64::from(folder.strata()))
-    {
-        found.bad(DIGESTS, &what);
-        return None;
+        Err(other) => Err(other),
     }
-    let digests = bytes[header.len()..].as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes));
-    let digests = digests.collect::<Vec<_>>();
-    Some(digests).filter(|digests| {
-        let right = digest_of(digests) == digest;
-        if !right {
-            found.bad(DIGESTS, "its digests are not those of the manifest");
-        }
-        right
-    })
 }
 
 fn digest_of(digests: &[u64]) -> u64 {

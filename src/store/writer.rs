@@ -66,6 +66,7 @@ impl Writer {
     pub fn open(path: &Path, subject: Subject, watch: &mut WatchStrata<'_>) -> Result<Self> {
         let folder = Folder::new(path, &subject)?;
         check_subject(path, &subject)?;
+        check_room(&folder, 0)?;
         fs::create_dir_all(path).map_err(|source| failed("making", path, source))?;
         check_files(&folder)?;
         let data = existing(&folder, folder.data());
@@ -96,7 +97,7 @@ impl Writer {
             Manifest { subject: writer.subject.clone(), outcome: None }.to_text().as_bytes(),
         )?;
         writer.read_back(&data, watch)?;
-        writer.check_room()?;
+        check_room(&writer.folder, writer.known)?;
         writer.start(&data)?;
         Ok(writer)
     }
@@ -152,28 +153,13 @@ impl Writer {
             self.digest.add(u64::from_le_bytes(digest));
             self.known = total + 1;
             if watch(self.known).is_break() {
-                let strata = self.folder.strata().into();
-                return Err(Error::Interrupted { done: self.known.into(), strata, goes_on: true });
+                // All of them are still there.
+                let (done, strata) = (written(&self.folder), self.folder.strata().into());
+                return Err(Error::Interrupted { done, strata, goes_on: true });
             }
         }
         self.next = self.known;
         Ok(())
-    }
-
-    /// Refuses to start where the disk has no room for the rest.
-    fn check_room(&self) -> Result<()> {
-        let needed = self.folder.data_bytes() - self.folder.offsets[self.known as usize];
-        let needed = needed + 16 * u64::from(self.folder.strata());
-        match fs4::available_space(&self.folder.path) {
-            Ok(free) if free < needed => Err(self.no_room(needed, free)),
-            // Where the system does not tell, writing will.
-            _ => Ok(()),
-        }
-    }
-
-    fn no_room(&self, needed: u64, free: u64) -> Error {
-        let (done, strata) = (self.next.into(), self.folder.strata().into());
-        Error::Disk { path: self.folder.path.clone(), needed, free, done, strata }
     }
 
     /// Cuts off what is not whole, and starts the thread that writes behind it. Nobody reads the mapping behind the known
@@ -227,8 +213,7 @@ impl Writer {
                 if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) =>
             {
                 let free = fs4::available_space(&self.folder.path).unwrap_or(0);
-                let rest = self.folder.data_bytes() - self.folder.offsets[self.next as usize];
-                self.no_room(rest + 16 * u64::from(self.folder.strata()), free)
+                no_room(&self.folder, self.next, free)
             }
             _ => error,
         }
@@ -318,10 +303,11 @@ impl Known for Before<'_> {
         self.0.known
     }
 
-    fn values(&self, total: u32) -> Canonical<'_> {
+    fn values(&self, total: u32) -> Result<Canonical<'_>> {
         match &self.0.old {
             Some(store) => store.values(total),
-            None => self.0.folder.stratum(&self.0.mapped[self.0.header..], total).0,
+            // They have just been checked.
+            None => Ok(self.0.folder.stratum(&self.0.mapped[self.0.header..], total).0),
         }
     }
 }
@@ -372,6 +358,35 @@ fn written_strata(folder: &Folder) -> u32 {
 fn existing(folder: &Folder, name: &str) -> PathBuf {
     let file = folder.file(name);
     if file.exists() { file } else { folder.part(name) }
+}
+
+/// Refuses to start where the disk has no room for what is missing after so many strata, at least.
+fn check_room(folder: &Folder, known: u32) -> Result<()> {
+    // What is there of an unfinished store has its room already.
+    let there = if known == 0 {
+        fs::metadata(existing(folder, folder.data())).map_or(0, |file| file.len())
+    } else {
+        0
+    };
+    let disk = folder.path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let disk = if disk.as_os_str().is_empty() { Path::new(".") } else { disk };
+    match fs4::available_space(disk) {
+        Ok(free) if free.saturating_add(there) < bytes_left(folder, known) => {
+            Err(no_room(folder, known, free))
+        }
+        // Where the system does not tell, writing will.
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that the strata from this one on, the offsets and the digests take.
+fn bytes_left(folder: &Folder, known: u32) -> u64 {
+    folder.data_bytes() - folder.offsets[known as usize] + 16 * u64::from(folder.strata())
+}
+
+fn no_room(folder: &Folder, known: u32, free: u64) -> Error {
+    let (done, strata) = (known.into(), folder.strata().into());
+    Error::Disk { path: folder.path.clone(), needed: bytes_left(folder, known), free, done, strata }
 }
 
 /// Refuses a folder that holds a store of something else.

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::game::MOST_HEAPS;
+use crate::game::Ruleset;
 use crate::solver::{Options, SolvedBefore, Watch};
 
 /// How well a claim is founded.
@@ -166,6 +167,7 @@ impl Claim {
     pub fn case_of(&self, source: &dyn SolvedBefore, overrides: &Overrides) -> Result<Case> {
         let (rules, region, name) = (source.rules(), source.region(), source.name());
         let refuse = |reason: String| Error::ClaimCase { claim: self.name, reason };
+        self.refuse_others(rules, overrides, &name)?;
         let like = (self.cases)().into_iter().next();
         let d = match like.as_ref().and_then(|case| case.d) {
             Some(_) => Some(rules.forbidden.divisor().ok_or_else(|| {
@@ -200,6 +202,42 @@ impl Claim {
         }
         let [there, wanted] = [there, wanted].map(|case| case.to_string());
         Err(Error::OtherStore { path: name.into(), there, wanted })
+    }
+
+    /// Refuses a game with another number of heaps, width or d than all cases of the claim have, unless the user has
+    /// typed it.
+    fn refuse_others(&self, rules: &Ruleset, overrides: &Overrides, name: &str) -> Result<()> {
+        let cases = (self.cases)();
+        let only = |number: &dyn Fn(&Case) -> Option<u64>| {
+            let first = cases.first().and_then(number)?;
+            cases.iter().all(|case| number(case) == Some(first)).then_some(first)
+        };
+        let numbers = [
+            (
+                "--heaps",
+                only(&|case| Some(case.heaps.into())),
+                Some(rules.heaps.into()),
+                overrides.heaps.is_some(),
+            ),
+            (
+                "--width",
+                only(&|case| case.width.map(u64::from)),
+                Some(rules.touch_most.into()),
+                overrides.width.is_some(),
+            ),
+            ("--d", only(&|case| case.d), rules.forbidden.divisor(), overrides.d.is_some()),
+        ];
+        for (option, claimed, there, typed) in numbers {
+            if let (Some(claimed), Some(there), false) = (claimed, there, typed)
+                && claimed != there
+            {
+                let reason = format!(
+                    "it is about {option} {claimed}, and {name} holds {option} {there}; type {option} {there} to check it all the same"
+                );
+                return Err(Error::ClaimCase { claim: self.name, reason });
+            }
+        }
+        Ok(())
     }
 
     /// Solves the region of a case and checks the claim on it.
