@@ -18,20 +18,25 @@ use super::Bench;
 use super::case::Case;
 use super::measure::{self, Timed};
 use super::report::{BenchReport, Solver};
+use crate::cli::figures::counted;
 use crate::cli::progress::Bar;
 
 /// Caps of five heaps, width 2.
 const CAPS: [u64; 7] = [50, 100, 150, 200, 250, 300, 400];
-const QUICK_CAPS: [u64; 5] = [20, 40, 60, 80, 100];
+const QUICK_CAPS: [u64; 4] = [10, 20, 30, 40];
 /// Numbers of heaps, width 2, in regions with at most so many positions.
 const HEAPS: std::ops::RangeInclusive<u32> = 3..=8;
 const POSITIONS: u64 = 100_000_000;
 const QUICK_POSITIONS: u64 = 2_000_000;
 
+/// The most positions that the baseline solves where it is given whole regions.
+const BASELINE_POSITIONS: u64 = 100_000_000;
+
 /// One curve's file, and what it is about.
 struct Curve {
     stem: &'static str,
-    title: String,
+    title: &'static str,
+    subtitle: String,
     axis: &'static str,
     /// Where each case lies along the axis.
     cases: Vec<(u32, Case)>,
@@ -64,7 +69,7 @@ pub fn write(bench: &Bench, folder: &Path, quiet: bool) -> Result<()> {
         }
         let machine = BenchReport::new(bench.runs).machine();
         let points = points(bench, &curve, quiet)?;
-        let note = format!("{machine}; best of {}", bench.runs);
+        let note = format!("{machine}; best of {}", counted(bench.runs.into(), "run"));
         for (output, text) in outputs.into_iter().zip([csv(&points), svg(&curve, &points, &note)]) {
             output.write(&mut |_| ControlFlow::Continue(()), |out| out.write_all(text.as_bytes()))?;
         }
@@ -80,19 +85,27 @@ fn moore(heaps: u32, max: u64) -> Result<Case> {
 fn by_cap(quick: bool) -> Result<Curve> {
     let caps: &[u64] = if quick { &QUICK_CAPS } else { &CAPS };
     let cases = caps.iter().map(|&cap| Ok((cap as u32, moore(5, cap)?))).collect::<Result<Vec<_>>>()?;
-    let title = "Five heaps, one or two stones from different heaps: time for one position".to_owned();
-    Ok(Curve { stem: "growth-cap", title, axis: "cap: the greatest size of a heap", cases, shrink: false })
+    let (title, subtitle) =
+        ("Time for one position, by the cap", "five heaps; a move takes a stone from one heap or from two");
+    Ok(Curve {
+        stem: "growth-cap",
+        title,
+        subtitle: subtitle.to_owned(),
+        axis: "cap: the greatest size of a heap",
+        cases,
+        shrink: false,
+    })
 }
 
 fn by_heaps(quick: bool) -> Result<Curve> {
     let most = if quick { QUICK_POSITIONS } else { POSITIONS };
     let case = |heaps| moore(heaps, 900)?.largest(|case| case.region.positions() <= most);
     let cases = HEAPS.map(|heaps| Ok((heaps, case(heaps)?))).collect::<Result<Vec<_>>>()?;
-    let title = format!(
-        "One or two stones from different heaps: time for one position, at the cap with {} million positions",
-        most / 1_000_000
-    );
-    Ok(Curve { stem: "growth-heaps", title, axis: "heaps", cases, shrink: true })
+    let title = "Time for one position, by the number of heaps";
+    let (million, moves) = (most / 1_000_000, "a move takes a stone from one heap or from two");
+    let subtitle =
+        format!("{moves}; the kernels at the greatest cap with at most {million} million positions");
+    Ok(Curve { stem: "growth-heaps", title, subtitle, axis: "heaps", cases, shrink: true })
 }
 
 fn points(bench: &Bench, curve: &Curve, quiet: bool) -> Result<Vec<Point>> {
@@ -101,8 +114,8 @@ fn points(bench: &Bench, curve: &Curve, quiet: bool) -> Result<Vec<Point>> {
     for (done, (at, case)) in curve.cases.iter().enumerate() {
         bar.update(done as u64, || case.name());
         measure::go_on()?;
-        let small = case.for_baseline(bench.quick)?;
-        if curve.shrink || small.region.max() == case.region.max() {
+        let small = if curve.shrink { case.for_baseline(bench.quick)? } else { case.clone() };
+        if curve.shrink || case.region.positions() <= BASELINE_POSITIONS {
             let timed = measure::baseline(&small, Ranking::Sums, bench.runs)?;
             points.push(Point { solver: Solver::Baseline, at: *at, case: small, timed });
         }
@@ -149,5 +162,13 @@ fn svg(curve: &Curve, points: &[Point], note: &str) -> String {
         }
     }
     let ticks = curve.cases.iter().map(|&(at, _)| at).collect();
-    Chart { title: &curve.title, axes: [curve.axis, "nanoseconds a position"], note, ticks, series }.svg()
+    Chart {
+        title: curve.title,
+        subtitle: &curve.subtitle,
+        axes: [curve.axis, "nanoseconds a position"],
+        note,
+        ticks,
+        series,
+    }
+    .svg()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// The picture's size.
 const SIZE: [f64; 2] = [860.0, 500.0];
 /// What is left free around the lines: left, top, right, bottom.
-const MARGINS: [f64; 4] = [78.0, 58.0, 190.0, 84.0];
+const MARGINS: [f64; 4] = [78.0, 72.0, 190.0, 84.0];
 /// Colours that can be told apart by people who see fewer of them, too.
 const COLOURS: [&str; 6] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#555555"];
 /// The least distance of two names.
@@ -15,6 +15,8 @@ const NAME_STEP: f64 = 17.0;
 pub struct Chart<'a> {
     /// What stands above.
     pub title: &'a str,
+    /// What stands below that.
+    pub subtitle: &'a str,
     /// What stands along the axes.
     pub axes: [&'a str; 2],
     /// What stands below.
@@ -78,6 +80,7 @@ impl Chart<'_> {
         let _ = writeln!(out, "<title>{}</title>", escaped(self.title));
         let _ = writeln!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>");
         text(&mut out, [MARGINS[0], 30.0], "start", "font-size=\"15\" font-weight=\"bold\"", self.title);
+        text(&mut out, [MARGINS[0], 50.0], "start", "fill=\"#555\"", self.subtitle);
         self.axes(&mut out, &frame);
         let names = self.name_heights(&frame);
         for (index, (series, height)) in self.series.iter().zip(names).enumerate() {
