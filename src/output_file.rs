@@ -103,7 +103,7 @@ fn is_in_store(path: &Path) -> bool {
         let text = fs::read(path.with_file_name(name)).unwrap_or_default();
         text.windows(16).take(64).any(|text| text == b"nimstrata store\"")
     };
-    FILES.iter().any(|name| is(&name)) && FILES[..2].iter().any(|name| is_store(&name))
+    FILES.iter().any(is) && FILES[..2].iter().any(is_store)
 }
 
 fn failed(name: &Path, source: io::Error) -> Error {

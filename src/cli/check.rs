@@ -118,6 +118,7 @@ impl Plan {
         let mut refusal = None;
         for claim in claims {
             let cases = match store {
+                Some(store) if all => claim.case_like(store, overrides).map(|case| vec![case]),
                 Some(store) => claim.case_of(store, overrides).map(|case| vec![case]),
                 None => claim.cases(overrides),
             };

@@ -167,7 +167,6 @@ impl Claim {
     pub fn case_of(&self, source: &dyn SolvedBefore, overrides: &Overrides) -> Result<Case> {
         let (rules, region, name) = (source.rules(), source.region(), source.name());
         let refuse = |reason: String| Error::ClaimCase { claim: self.name, reason };
-        self.refuse_others(rules, overrides, &name)?;
         let like = (self.cases)().into_iter().next();
         let d = match like.as_ref().and_then(|case| case.d) {
             Some(_) => Some(rules.forbidden.divisor().ok_or_else(|| {
@@ -204,8 +203,16 @@ impl Claim {
         Err(Error::OtherStore { path: name.into(), there, wanted })
     }
 
-    /// Refuses a game with another number of heaps, width or d than all cases of the claim have, unless the user has
-    /// typed it.
+    /// As [`case_of`](Self::case_of), but a game with another number of heaps, width or d than all cases of the claim have
+    /// is refused, too, unless the user has typed it.
+    ///
+    /// # Errors
+    /// As [`case_of`](Self::case_of).
+    pub fn case_like(&self, source: &dyn SolvedBefore, overrides: &Overrides) -> Result<Case> {
+        self.refuse_others(source.rules(), overrides, &source.name())?;
+        self.case_of(source, overrides)
+    }
+
     fn refuse_others(&self, rules: &Ruleset, overrides: &Overrides, name: &str) -> Result<()> {
         let cases = (self.cases)();
         let only = |number: &dyn Fn(&Case) -> Option<u64>| {
@@ -231,9 +238,7 @@ impl Claim {
             if let (Some(claimed), Some(there), false) = (claimed, there, typed)
                 && claimed != there
             {
-                let reason = format!(
-                    "it is about {option} {claimed}, and {name} holds {option} {there}; type {option} {there} to check it all the same"
-                );
+                let reason = format!("it is about {option} {claimed}, and {name} holds {option} {there}");
                 return Err(Error::ClaimCase { claim: self.name, reason });
             }
         }
