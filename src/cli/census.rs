@@ -234,7 +234,7 @@ impl CensusReport {
         let (all, covered) = (grouped(self.region.positions), grouped(self.uniform_positions));
         let noun = if self.words.len() == 1 { "word" } else { "words" };
         lines.add("words", format!("{uniform} of {words} {noun} uniform, {covered} of {all} positions"));
-        let possible = u128::from(self.modulus).checked_pow(self.region.heaps);
+        let possible = u128::from(self.modulus).checked_pow(self.region.about.heaps);
         if possible != Some(self.words.len() as u128) {
             let possible = possible.and_then(|words| u64::try_from(words).ok());
             let possible = possible.map_or_else(|| "over 2⁶⁴".to_owned(), grouped);

@@ -12,7 +12,6 @@ use nimstrata::density::Density;
 use nimstrata::error::bytes;
 use nimstrata::output_file::OutputFile;
 use nimstrata::picture::{self, Chart, Legend};
-use nimstrata::solver::Quantity;
 use nimstrata::space::Coordinate;
 use nimstrata::store::Store;
 use nimstrata::{Error, Result};
@@ -21,6 +20,7 @@ use serde::Serialize;
 use super::figures::{counted, grouped, share, time};
 use super::game::Game;
 use super::output::{Lines, OutputArgs};
+use super::report::About;
 use super::solving::{Solving, SolvingArgs};
 use super::{interrupt, number};
 use density::parse_coordinates;
@@ -152,27 +152,14 @@ impl Show<'_> {
     }
 
     fn report(&self, start: Instant, files: Vec<(String, u64)>) -> RenderReport {
-        let region = self.store.region();
-        let last = region.strata().end - 1;
         RenderReport {
-            game: self.game.name.name(),
-            heaps: region.heaps(),
-            width: self.game.width,
-            max: region.max(),
-            up_to_total: (last < region.heaps() * region.max()).then_some(last),
-            forbid: self.game.forbid(),
-            misere: self.game.rules.misere,
-            quantity: match self.store.quantity() {
-                Quantity::Verdict => "verdict",
-                Quantity::Remoteness => "remoteness",
-            },
+            about: About::new(self.game, self.store.region(), self.store.quantity()),
             slices: None,
             density: None,
             counted: None,
             seconds: start.elapsed().as_secs_f64(),
             files: files.iter().map(|(name, _)| name.clone()).collect(),
             sizes: files.into_iter().map(|(_, size)| size).collect(),
-            words: self.game.words(),
         }
     }
 }
@@ -193,14 +180,8 @@ fn check_size(chart: &Chart<'_>, remedy: &str) -> Result<()> {
 
 #[derive(Serialize)]
 struct RenderReport {
-    game: &'static str,
-    heaps: u32,
-    width: Option<u32>,
-    max: u32,
-    up_to_total: Option<u32>,
-    forbid: Option<String>,
-    misere: bool,
-    quantity: &'static str,
+    #[serde(flatten)]
+    about: About,
     /// How many slices were drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     slices: Option<usize>,
@@ -213,8 +194,6 @@ struct RenderReport {
     files: Vec<String>,
     #[serde(skip)]
     sizes: Vec<u64>,
-    #[serde(skip)]
-    words: String,
 }
 
 /// What a density map counted.
@@ -247,12 +226,9 @@ impl Counted {
 impl fmt::Display for RenderReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Lines::default();
-        lines.add("game", &*self.words);
-        let bound =
-            self.up_to_total.map_or(String::new(), |total| format!(", total ≤ {}", grouped(total.into())));
-        lines.add("region", format!("every heap ≤ {}{bound}", grouped(self.max.into())));
+        self.about.add(&mut lines);
         if let Some(slices) = self.slices {
-            lines.add("shown", format!("{} of the {}", counted(slices as u64, "slice"), self.quantity));
+            lines.add("shown", format!("{} of the {}", counted(slices as u64, "slice"), self.about.quantity));
         }
         if let (Some([right, up]), Some(map)) = (&self.density, &self.counted) {
             lines.add("shown", format!("share of P-positions by {right} and {up}"));

@@ -12,9 +12,9 @@ use super::game::Game;
 use super::output::Lines;
 use super::solving::Solved;
 
-/// A solved region. The fields are the keys of the JSON object.
+/// What a report is about. The fields are the first keys of its JSON object.
 #[derive(Serialize)]
-pub struct Report {
+pub struct About {
     game: &'static str,
     pub(super) heaps: u32,
     width: Option<u32>,
@@ -23,7 +23,41 @@ pub struct Report {
     up_to_total: Option<u32>,
     forbid: Option<String>,
     misere: bool,
-    quantity: &'static str,
+    pub(super) quantity: &'static str,
+    #[serde(skip)]
+    words: String,
+}
+
+impl About {
+    /// A region of a game, and what is known of its positions.
+    pub fn new(game: &Game, region: &Region, quantity: Quantity) -> Self {
+        Self {
+            game: game.name.name(),
+            heaps: region.heaps(),
+            width: game.width,
+            max: region.max(),
+            up_to_total: region.bound(),
+            forbid: game.forbid(),
+            misere: game.rules.misere,
+            quantity: quantity.name(),
+            words: game.words(),
+        }
+    }
+
+    /// The lines that say so.
+    pub fn add(&self, lines: &mut Lines) {
+        let bound =
+            self.up_to_total.map_or(String::new(), |total| format!(", total ≤ {}", grouped(total.into())));
+        lines.add("game", &*self.words);
+        lines.add("region", format!("every heap ≤ {}{bound}", grouped(self.max.into())));
+    }
+}
+
+/// A solved region. The fields are the keys of the JSON object.
+#[derive(Serialize)]
+pub struct Report {
+    #[serde(flatten)]
+    pub(super) about: About,
     pub(super) positions: u64,
     pub(super) p_positions: u64,
     n_positions: u64,
@@ -36,8 +70,6 @@ pub struct Report {
     positions_per_second: f64,
     peak_memory_bytes: Option<u64>,
     #[serde(skip)]
-    words: String,
-    #[serde(skip)]
     software: bool,
     #[serde(skip)]
     source: Option<String>,
@@ -47,21 +79,10 @@ impl Report {
     /// The report on a region of a game.
     pub fn new(game: &Game, region: &Region, solved: Solved) -> Self {
         let summary = solved.summary;
-        let last = region.strata().end - 1;
         // The clock may not have moved on a tiny region.
         let seconds = summary.time.as_secs_f64().max(1e-9);
         Self {
-            game: game.name.name(),
-            heaps: region.heaps(),
-            width: game.width,
-            max: region.max(),
-            up_to_total: (last < region.heaps() * region.max()).then_some(last),
-            forbid: game.forbid(),
-            misere: game.rules.misere,
-            quantity: match solved.quantity {
-                Quantity::Verdict => "verdict",
-                Quantity::Remoteness => "remoteness",
-            },
+            about: About::new(game, region, solved.quantity),
             positions: summary.positions,
             p_positions: summary.p_positions,
             n_positions: summary.positions - summary.p_positions,
@@ -73,7 +94,6 @@ impl Report {
             solve_seconds: seconds,
             positions_per_second: (summary.positions - solved.before.positions) as f64 / seconds,
             peak_memory_bytes: peak_memory(),
-            words: game.words(),
             software: solved.software,
             source: solved.source,
         }
@@ -81,10 +101,7 @@ impl Report {
 
     /// The lines that say what was solved.
     pub fn add_region(&self, lines: &mut Lines) {
-        let bound =
-            self.up_to_total.map_or(String::new(), |total| format!(", total ≤ {}", grouped(total.into())));
-        lines.add("game", &*self.words);
-        lines.add("region", format!("every heap ≤ {}{bound}", grouped(self.max.into())));
+        self.about.add(lines);
     }
 
     /// The lines that say how many positions of which kind there are.
@@ -92,7 +109,7 @@ impl Report {
         let of_all = |count| format!("{} ({})", grouped(count), share(count, self.positions));
         lines.add("positions", format!("{} in {}", grouped(self.positions), strata(self.strata)));
         lines.add("P-positions", of_all(self.p_positions));
-        if let Some(forbid) = &self.forbid {
+        if let Some(forbid) = &self.about.forbid {
             let others = self.p_positions - self.p_forbidden;
             lines.add(
                 "  P₀",

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::super::figures::{counted, grouped, time};
 use super::super::game::Game;
 use super::super::output::Lines;
+use super::super::report::About;
 
 /// A file that was written.
 pub struct Written {
@@ -43,14 +44,8 @@ impl BoxShape {
 
 #[derive(Serialize)]
 pub struct ExportReport {
-    game: &'static str,
-    heaps: u32,
-    width: Option<u32>,
-    max: u32,
-    up_to_total: Option<u32>,
-    forbid: Option<String>,
-    misere: bool,
-    quantity: &'static str,
+    #[serde(flatten)]
+    about: About,
     files: Vec<String>,
     bytes: Vec<u64>,
     /// P-positions in each list.
@@ -64,23 +59,12 @@ pub struct ExportReport {
     seconds: f64,
     #[serde(skip)]
     side: u32,
-    #[serde(skip)]
-    words: String,
 }
 
 impl ExportReport {
     pub fn new(game: &Game, store: &Store, written: Vec<Written>, elapsed: Duration) -> Self {
-        let region = store.region();
-        let last = region.strata().end - 1;
         Self {
-            game: game.name.name(),
-            heaps: region.heaps(),
-            width: game.width,
-            max: region.max(),
-            up_to_total: (last < region.heaps() * region.max()).then_some(last),
-            forbid: game.forbid(),
-            misere: game.rules.misere,
-            quantity: store.quantity().name(),
+            about: About::new(game, store.region(), store.quantity()),
             bytes: written.iter().map(|file| file.bytes).collect(),
             listed: written.iter().find_map(|file| file.listed),
             slices: written.iter().find_map(|file| file.bitmaps),
@@ -88,7 +72,6 @@ impl ExportReport {
             seconds: elapsed.as_secs_f64(),
             side: written.first().map_or(0, |file| file.side),
             files: written.into_iter().map(|file| file.name).collect(),
-            words: game.words(),
         }
     }
 }
@@ -96,10 +79,7 @@ impl ExportReport {
 impl fmt::Display for ExportReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Lines::default();
-        lines.add("game", &*self.words);
-        let bound =
-            self.up_to_total.map_or(String::new(), |total| format!(", total ≤ {}", grouped(total.into())));
-        lines.add("region", format!("every heap ≤ {}{bound}", grouped(self.max.into())));
+        self.about.add(&mut lines);
         if let Some(BoxShape { shape, dtype, outside }) = &self.of_box {
             let shape = shape.iter().map(|&side| grouped(side)).collect::<Vec<_>>().join(" x ");
             let beyond = match outside {
