@@ -342,8 +342,8 @@ impl Solver {
         };
         match (self.name, self.software) {
             ("gpu", true) => Needs { host: bytes(Place::SoftwareGpu), device: None },
-            // The device holds what the CPU would: the same tables and the same strata.
-            ("gpu", false) => Needs { host: bytes(Place::Gpu), device: Some(bytes(Place::Cpu)) },
+            // The device holds the tables and the strata of the layout.
+            ("gpu", false) => Needs { host: bytes(Place::Gpu), device: Some(bytes(Place::Device)) },
             _ => Needs { host: bytes(Place::Cpu), device: None },
         }
     }
@@ -516,12 +516,15 @@ enum Kernel {
     Sieve,
 }
 
-/// Where a kernel runs.
+/// Where a kernel runs, or what its memory is that of.
 #[derive(Clone, Copy)]
 enum Place {
     Cpu,
     SoftwareGpu,
+    /// This machine's memory for a GPU with its own.
     Gpu,
+    /// That GPU's.
+    Device,
 }
 
 impl Kernel {
@@ -594,11 +597,12 @@ impl Kernel {
         let ring = rules.touch_most + 1;
         let slots = match (self, place) {
             (_, Place::Gpu) => gpu::STAGING_SLOTS,
-            (Self::Sieve, Place::Cpu) => return LineLayout::bytes(rules.heaps, cap, 2, limit),
+            (Self::Sieve, Place::Cpu | Place::Device) => return LineLayout::bytes(rules.heaps, cap, 2, limit),
             (Self::Sieve, Place::SoftwareGpu) => {
                 return LineLayout::bytes(rules.heaps, cap, 1 + gpu::STAGING_SLOTS, limit);
             }
-            (_, Place::Cpu) => ring,
+            (Self::TakeOne, Place::Cpu) => return cpu::take_one::TakeOne::bytes(rules, cap, limit),
+            (_, Place::Cpu | Place::Device) => ring,
             (_, Place::SoftwareGpu) => ring + gpu::STAGING_SLOTS,
         };
         layout_bytes(rules.heaps, cap, self.cell_up_to(rules, region, cap)?, slots, limit)

@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 pub mod density;
 mod lanes;
 pub mod remoteness;
-mod runs;
 pub mod sieve;
 mod slot;
 pub mod stencil;

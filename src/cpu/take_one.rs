@@ -1,152 +1,89 @@
 //! CPU twin of `shaders/take_one.wgsl`: verdicts of take-one games, stratum by stratum.
 //!
-//! A position is P when no term of the stencil reads a P there:
-//!
-//! verdict = ¬(U | V≪1 | carry) & valid,
-//!
-//! where U is the OR of the rows that are read unshifted, V of those read shifted, and carry the top bit of V's word
-//! below. Three heaps and fewer have one block, which is solved a group of eight lanes at a time, up the words of their
-//! common window; more have many small ones, which are solved together. The ring of strata is that of
-//! [`stencil`](super::stencil).
+//! Up to three heaps are solved in the layout of the shaders ([`three`]), more in one that is half as large, with the
+//! moves of all heaps but the largest three or so taken together ([`folded`]).
 
-#![allow(
-    clippy::inline_always,
-    reason = "multiversion compiles a function for each instruction set, with what is inlined into it"
-)]
+mod folded;
+mod sweep;
+mod three;
 
-mod run;
+use self::folded::Folded;
+use self::three::Verdicts;
+use super::stencil::Strata;
+use crate::backend::{Backend, Past, Visit};
+use crate::error::Result;
+use crate::game::Ruleset;
+use crate::space::{Cell, FOLDED_HEAPS, Region, layout_bytes};
 
-use std::ops::Range;
+/// The CPU backend for verdicts of take-one games. It runs on the threads of the pool that it is called in.
+pub enum TakeOne {
+    /// Up to three heaps.
+    Few(Strata<Verdicts>),
+    /// Four heaps and more.
+    Many(Box<Folded>),
+}
 
-use multiversion::multiversion;
-
-use super::Part;
-use super::lanes::{
-    GROUP, Lanes, and, at_least, at_least_falling, at_least_rising, at_most_halves, lanes_between, or,
-};
-use super::stencil::{Kernel, Sources, Step, Strata};
-use crate::space::{Block, Cell, Cells, CellsMut, Window};
-
-/// Coordinates a block from which most blocks are so small that those of several are solved at once.
-const PACKED_AXES: usize = 3;
-
-/// The CPU backend for verdicts of take-one games.
-pub type TakeOne = Strata<Verdicts>;
-
-/// The kernel for verdicts.
-pub struct Verdicts;
-
-impl Kernel for Verdicts {
-    type Cell = u32;
-    const CELL: Cell = Cell::Verdicts;
-
-    fn solve(step: &Step<'_, u32>, active: &[u32], lanes: Range<i32>, part: Part<'_, u32>) -> u64 {
-        if step.layout.lane_is_floor() {
-            solve_lanes(step, &lanes, part)
-        } else if step.layout.axes() >= PACKED_AXES {
-            solve_runs::<true>(step, active, part)
+impl TakeOne {
+    /// Allocates the strata for a region.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
+    pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
+        Ok(if rules.heaps < FOLDED_HEAPS {
+            Self::Few(Strata::new(rules, region)?)
         } else {
-            solve_runs::<false>(step, active, part)
+            Self::Many(Box::new(Folded::new(rules, region)?))
+        })
+    }
+
+    /// The same, splitting work over threads down to about this many 32-bit words of cells.
+    #[must_use]
+    pub fn with_task_words(self, task_words: u64) -> Self {
+        match self {
+            Self::Few(strata) => Self::Few(strata.with_task_words(task_words)),
+            Self::Many(folded) => Self::Many(Box::new(folded.with_task_words(task_words))),
         }
     }
 
-    fn view(cells: &[u32]) -> Cells<'_> {
-        Cells::Verdicts(cells)
-    }
-
-    fn view_mut(cells: &mut [u32]) -> CellsMut<'_> {
-        CellsMut::Verdicts(cells)
-    }
-}
-
-/// Solves blocks on one thread, and returns the number of their P-positions. `PACKED`: those of different blocks at once.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt+lzcnt",
-    "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
-    "x86_64+sse4.2+popcnt",
-))]
-fn solve_runs<const PACKED: bool>(step: &Step<'_, u32>, active: &[u32], mut part: Part<'_, u32>) -> u64 {
-    run::solve::<PACKED>(step, active, &mut part)
-}
-
-/// Solves some lanes of the one block of three heaps or fewer on one thread, and returns the number of their P-positions.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt+lzcnt",
-    "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
-    "x86_64+sse4.2+popcnt",
-))]
-fn solve_lanes(step: &Step<'_, u32>, lanes: &Range<i32>, mut part: Part<'_, u32>) -> u64 {
-    let mut sources = Sources::new();
-    let block = step.layout.block(0);
-    sources.gather(step, &block, 0);
-    let window = step.layout.window(block.coordinates, step.total, step.least_nonempty);
-    solve_block(step, &block, &window, lanes, &sources, &mut part)
-}
-
-/// Solves the one block that there is for three heaps or fewer. The lane is x₃, so that it bounds x₂ from below.
-#[inline(always)]
-fn solve_block(
-    step: &Step<'_, u32>,
-    block: &Block<'_>,
-    window: &Window,
-    lanes: &Range<i32>,
-    sources: &Sources<'_, u32>,
-    part: &mut Part<'_, u32>,
-) -> u64 {
-    let (cap, second_max) = (step.layout.max() as i32, step.layout.second_max() as i32);
-    let first_lane = (window.rest - cap - second_max).max(lanes.start);
-    let last_lane = (window.rest / 3).min(block.last_lane as i32).min(lanes.end - 1);
-    let second_mask = if step.layout.heaps() == 1 { 1 } else { u32::MAX };
-    let mut count = 0;
-    let mut lane = first_lane & -(GROUP as i32);
-    while lane <= last_lane {
-        let most = window.rest - lane;
-        let least = window.rest - (lane + GROUP as i32 - 1).min(last_lane);
-        let first = lane.max(least - cap);
-        let first_word = first / 32;
-        let last_word = (most / 2).min(second_max) / 32;
-        let lane_mask: Lanes = lanes_between(window.first_lane - lane, window.last_lane - lane);
-        // The bit below a word matters only where its bit 0 is a position.
-        let mut carry = [0; GROUP];
-        if first_word > 0 && first <= first_word * 32 {
-            carry = carry_from(sources, first_word as u32 - 1, lane as u32);
+    /// Bytes of memory for a region with this cap; `None` when they are more than `limit`.
+    #[must_use]
+    pub fn bytes(rules: &Ruleset, max: u64, limit: u128) -> Option<u128> {
+        if rules.heaps < FOLDED_HEAPS {
+            layout_bytes(rules.heaps, max, Cell::Verdicts, rules.touch_most + 1, limit)
+        } else {
+            Folded::bytes(rules, max, limit)
         }
-        for word in first_word..=last_word {
-            let start = word * 32;
-            let mut valid: Lanes =
-                and(at_least_falling(most - cap - start), at_most_halves(most - 2 * start));
-            valid = and(valid, at_least_rising(lane - start));
-            let word_mask = at_least(window.floor - start) & second_mask;
-            valid = std::array::from_fn(|i| valid[i] & lane_mask[i] & word_mask);
-            let (mut unshifted, mut shifted) = ([0; GROUP], [0; GROUP]);
-            for source in &sources.unshifted {
-                unshifted = or(unshifted, source.load(word as u32, lane as u32));
-            }
-            for source in &sources.shifted {
-                shifted = or(shifted, source.load(word as u32, lane as u32));
-            }
-            let mut either = [0; GROUP];
-            for source in &sources.either {
-                either = or(either, source.load(word as u32, lane as u32));
-            }
-            (unshifted, shifted) = (or(unshifted, either), or(shifted, either));
-            let verdict: Lanes =
-                std::array::from_fn(|i| !(unshifted[i] | shifted[i] << 1 | carry[i]) & valid[i]);
-            carry = std::array::from_fn(|i| shifted[i] >> 31);
-            part.from(block, word as u32, lane as u32)[..GROUP].copy_from_slice(&verdict);
-            count += u64::from(verdict.iter().map(|bits| bits.count_ones()).sum::<u32>());
-        }
-        lane += GROUP as i32;
     }
-    count
+
+    fn backend(&self) -> &dyn Backend {
+        match self {
+            Self::Few(strata) => strata,
+            Self::Many(folded) => &**folded,
+        }
+    }
+
+    fn backend_mut(&mut self) -> &mut dyn Backend {
+        match self {
+            Self::Few(strata) => strata,
+            Self::Many(folded) => &mut **folded,
+        }
+    }
 }
 
-/// The bits that the shifted rows' word `word` hands up to the next, zero where a row has no such word.
-#[cold]
-fn carry_from(sources: &Sources<'_, u32>, word: u32, lane: u32) -> Lanes {
-    let mut carry = [0; GROUP];
-    for source in sources.below(word) {
-        carry = or(carry, source.load(word, lane));
+impl Backend for TakeOne {
+    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        self.backend_mut().go_on(bits, visit)
     }
-    carry.map(|bits| bits >> 31)
+
+    fn restart(&mut self) -> Result<()> {
+        self.backend_mut().restart()
+    }
+
+    fn past(&self) -> Result<Past> {
+        self.backend().past()
+    }
+
+    fn resume(&mut self, past: &Past) -> Result<()> {
+        self.backend_mut().resume(past)
+    }
 }

@@ -7,6 +7,7 @@
 mod canonical;
 mod cell;
 mod count;
+mod folded;
 mod layout;
 mod length;
 mod lines;
@@ -20,6 +21,7 @@ mod stratum;
 pub use canonical::{Canonical, CanonicalBuf, Reader, fill};
 pub use cell::{Cell, Cells, CellsMut, Key};
 pub use count::count_tuples;
+pub use folded::{FOLDED_ALIGNMENT, FOLDED_HEAPS, FOLDED_PLACES, FoldedLayout, FoldedRun, folded_bytes};
 pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
 pub use length::{remoteness_bound, remoteness_cell};
 pub use lines::{LineLayout, Strip, TABLES};

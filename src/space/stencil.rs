@@ -37,6 +37,13 @@ pub struct Term {
 pub struct TouchMask(pub u32);
 
 impl TouchMask {
+    /// The numbers of heaps that a move from stratum `total` may touch: those that arrive at no forbidden total.
+    #[must_use]
+    pub fn legal(rules: &Ruleset, total: u32) -> Self {
+        let legal = |&touch: &u32| touch <= total && !rules.forbidden.contains(u64::from(total - touch));
+        Self((rules.touch_least..=rules.touch_most).filter(legal).fold(0, |mask, touch| mask | 1 << touch))
+    }
+
     /// Whether a move may touch this many heaps.
     #[must_use]
     pub fn contains(self, touch: u32) -> bool {
@@ -55,7 +62,6 @@ impl TouchMask {
 pub struct Stencil {
     /// All terms, ordered by their set of block coordinates.
     pub terms: Vec<Term>,
-    touch_least: u32,
     touch_most: u32,
 }
 
@@ -77,7 +83,7 @@ impl Stencil {
                 }
             }
         }
-        Self { terms, touch_least: rules.touch_least, touch_most: rules.touch_most }
+        Self { terms, touch_most: rules.touch_most }
     }
 
     /// How many strata below the one being solved are read.
@@ -86,11 +92,10 @@ impl Stencil {
         self.touch_most
     }
 
-    /// The numbers of heaps that a move from stratum `total` may touch: those that arrive at no forbidden total.
+    /// The numbers of heaps that a move from stratum `total` may touch.
     #[must_use]
     pub fn touches(&self, rules: &Ruleset, total: u32) -> TouchMask {
-        let legal = |&touch: &u32| touch <= total && !rules.forbidden.contains(u64::from(total - touch));
-        TouchMask((self.touch_least..=self.touch_most).filter(legal).fold(0, |mask, touch| mask | 1 << touch))
+        TouchMask::legal(rules, total)
     }
 
     /// Positions with fewer nonempty heaps than this are terminal and must come out N: in misère play those from

@@ -1,0 +1,244 @@
+//! Verdicts of four heaps and more, in the [`FoldedLayout`].
+//!
+//! A move takes a stone from each heap of a set S. Let A be the part of S in the prefix x₃ … xₙ₋₂ and B the rest, among
+//! x₁, x₂, y and the lane. Then x − S is reached from x by way of x − A, which lies in another run in the same cell; so
+//! with
+//!
+//! Vᵢ(x) = x is P, or some B of at most w − i heaps (and at least a − i) leads from x to a P-position
+//!
+//! for moves of a to w heaps, a position x is N exactly when V₀ holds of x, the empty B left aside, or Vᵢ of some x − A
+//! with |A| = i. Seven heaps of width 3 have 63 moves; by way of V₁, V₂ and V₃ = P a position needs 7 cells of other
+//! runs. Vᵢ of a stratum is found and kept with its verdicts, and read i strata later.
+//!
+//! x − A need be no position: where y = xₙ₋₂ both may lose a stone, and y is the greater on the way. Likewise the lane may
+//! be greater than y. Hence the room for one more y and one more lane that runs have; no verdict there is P, and Vᵢ is
+//! what the moves say.
+
+use super::sweep::{self, Step, Stones};
+use crate::backend::{Backend, Kept, Past, Visit};
+use crate::cpu::slot::Slot;
+use crate::cpu::tasks::WORDS_PER_TASK;
+use crate::error::Result;
+use crate::game::Ruleset;
+use crate::space::{
+    Cell, Cells, CellsMut, FOLDED_HEAPS, FoldedLayout, Layout, Region, Stratum, TouchMask, fill, folded_bytes,
+    layout_bytes,
+};
+
+/// The CPU backend for verdicts of take-one games of four heaps and more.
+pub struct Folded {
+    rules: Ruleset,
+    region: Region,
+    layout: FoldedLayout,
+    /// How the observers read strata, and the one that they are reading.
+    shown_layout: Layout,
+    shown: Slot<u32>,
+    /// Slot `total % verdicts.len()` has the verdicts of stratum `total`.
+    verdicts: Vec<Slot<u16>>,
+    /// The same for V₁, V₂ and so on, of which level i is kept for i strata.
+    levels: Vec<Vec<Slot<u16>>>,
+    /// Whether all slots are as they were allocated: zero.
+    fresh: bool,
+    /// The stratum to solve next.
+    next: u32,
+    task_cells: usize,
+}
+
+impl Folded {
+    /// Allocates the strata for a region.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
+    pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
+        let layout = FoldedLayout::new(region)?;
+        let slots = |count: u32| (0..count).map(|_| Slot::new(layout.cells())).collect::<Vec<_>>();
+        let verdicts = slots(rules.touch_most + 1);
+        let levels = (1..=levels(rules)).map(|level| slots(kept(rules, level))).collect();
+        Ok(Self {
+            rules: rules.clone(),
+            region: region.clone(),
+            shown_layout: Layout::new(region)?,
+            shown: Slot::default(),
+            verdicts,
+            levels,
+            layout,
+            fresh: true,
+            next: 0,
+            task_cells: 2 * WORDS_PER_TASK as usize,
+        })
+    }
+
+    /// The same, splitting work over threads down to about this many 32-bit words of cells.
+    #[must_use]
+    pub fn with_task_words(self, task_words: u64) -> Self {
+        Self { task_cells: 2 * task_words as usize, ..self }
+    }
+
+    /// Bytes of memory for a region with this cap; `None` when they are more than `limit`.
+    #[must_use]
+    pub fn bytes(rules: &Ruleset, max: u64, limit: u128) -> Option<u128> {
+        let slots = rules.touch_most + 1 + (1..=levels(rules)).map(|level| kept(rules, level)).sum::<u32>();
+        let folded = folded_bytes(rules.heaps, max, slots, limit)?;
+        let shown = layout_bytes(rules.heaps, max, Cell::Verdicts, 1, limit)?;
+        Some(folded + shown).filter(|&bytes| bytes <= limit)
+    }
+
+    /// Whether moves may arrive at a stratum.
+    fn is_open(&self, total: Option<u32>) -> bool {
+        total.is_some_and(|total| !self.rules.forbidden.contains(total.into()))
+    }
+
+    /// What solving stratum `total` needs to know.
+    fn step(&self, total: u32) -> Step<'_> {
+        let before = |strata: u32| total.checked_sub(strata);
+        let open: [bool; 5] = std::array::from_fn(|strata| self.is_open(before(strata as u32)));
+        let (least, most) = (self.rules.touch_least, self.rules.touch_most);
+        // The moves by which a position `strata` below loses `level` stones elsewhere and others here.
+        let moves = |level: u32, strata: usize| {
+            let may = |count| open[strata + count] && (least..=most).contains(&(level + count as u32));
+            Stones(std::array::from_fn(may))
+        };
+        let source = |size: u32| {
+            let total = before(size).filter(|_| size <= most)?;
+            if size == most {
+                return self.is_open(Some(total)).then(|| self.verdicts_of(total));
+            }
+            let slots = &self.levels[size as usize - 1];
+            (!slots.is_empty()).then(|| &*slots[total as usize % slots.len()])
+        };
+        let touches = TouchMask::legal(&self.rules, total);
+        let stored = (1..).zip(&self.levels).filter(|(_, slots)| !slots.is_empty());
+        Step {
+            layout: &self.layout,
+            total,
+            least_nonempty: if self.rules.misere { touches.least() } else { 0 },
+            verdicts: (1..=most.min(4)).map(|strata| self.verdicts_of(total.wrapping_sub(strata))).collect(),
+            sources: (1..=self.layout.axes() as u32).map(source).collect(),
+            own: [moves(0, 0), moves(1, 1)],
+            levels: stored.map(|(size, _)| [moves(size, 0), moves(size + 1, 1)]).collect(),
+            task_cells: self.task_cells,
+        }
+    }
+
+    /// The slot of the verdicts of a stratum; one of zeros for what would be below the first.
+    fn verdicts_of(&self, total: u32) -> &[u16] {
+        let slots = self.verdicts.len() as i32;
+        &self.verdicts[total.cast_signed().rem_euclid(slots) as usize]
+    }
+
+    /// The slots that stratum `total` goes to, its verdicts first, taken out of the rings.
+    fn take_slots(&mut self, total: u32) -> Vec<Slot<u16>> {
+        self.rings().map(|slots| std::mem::take(&mut slots[total as usize % slots.len()])).collect()
+    }
+
+    fn put_slots(&mut self, total: u32, taken: Vec<Slot<u16>>) {
+        for (slots, slot) in self.rings().zip(taken) {
+            slots[total as usize % slots.len()] = slot;
+        }
+    }
+
+    /// Of verdicts, and of the levels that are kept.
+    fn rings(&mut self) -> impl Iterator<Item = &mut [Slot<u16>]> {
+        let levels = self.levels.iter_mut().map(Vec::as_mut_slice).filter(|slots| !slots.is_empty());
+        std::iter::once(self.verdicts.as_mut_slice()).chain(levels)
+    }
+
+    /// Copies the verdicts of a stratum to where observers read them.
+    fn show(&self, total: u32, shown: &mut Slot<u32>) {
+        if shown.is_empty() {
+            *shown = Slot::new(self.shown_layout.cells());
+        }
+        self.layout.unfold(self.verdicts_of(total), &self.shown_layout, total, shown);
+    }
+
+    /// A stratum as observers see it.
+    fn stratum<'a>(&'a self, total: u32, p_positions: u64, shown: &'a [u32]) -> Stratum<'a> {
+        let forbidden = self.rules.forbidden.contains(u64::from(total));
+        let counts = [self.region.stratum_size(total), p_positions];
+        Stratum::new(&self.shown_layout, Cells::Verdicts(shown), total, forbidden, counts)
+    }
+}
+
+/// How many Vᵢ there are but V₀ and the verdicts themselves.
+fn levels(rules: &Ruleset) -> u32 {
+    let axes = if rules.heaps > FOLDED_HEAPS { rules.heaps - 4 } else { 1 };
+    axes.min(rules.touch_most - 1)
+}
+
+/// How many strata of Vᵢ are kept: none where no move can make use of it, as there are only four heaps besides.
+fn kept(rules: &Ruleset, level: u32) -> u32 {
+    if level + 4 < rules.touch_least { 0 } else { level + 1 }
+}
+
+impl Backend for Folded {
+    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        let mut solved: Option<(u32, u64)> = None;
+        let mut stop = false;
+        let mut shown = std::mem::take(&mut self.shown);
+        while self.next < self.region.strata().end && !stop {
+            let total = self.next;
+            self.fresh = false;
+            // One stratum is read by the observers while the next is being solved.
+            let mut slots = self.take_slots(total);
+            let this = &*self;
+            let mut solve = || sweep::solve(&this.step(total), &mut slots, false);
+            let mut observe = || {
+                solved.is_some_and(|(total, count)| {
+                    if bits {
+                        this.show(total, &mut shown);
+                    }
+                    visit(&this.stratum(total, count, &shown)).is_break()
+                })
+            };
+            let count;
+            (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
+            self.put_slots(total, slots);
+            self.next = total + 1;
+            solved = Some((total, count));
+        }
+        if let Some((total, count)) = solved {
+            if bits {
+                self.show(total, &mut shown);
+            }
+            // It stops after this one in any case.
+            let _ = visit(&self.stratum(total, count, &shown));
+        }
+        self.shown = shown;
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.fresh, true) {
+            self.rings().flatten().for_each(|slot| slot.fill(0));
+        }
+        self.next = 0;
+        Ok(())
+    }
+
+    fn past(&self) -> Result<Past> {
+        let first = self.next.saturating_sub(self.rules.touch_most);
+        let mut shown = Slot::default();
+        let strata = (first..self.next).map(|total| {
+            self.show(total, &mut shown);
+            self.stratum(total, 0, &shown).canonical()
+        });
+        Ok(Past { next: self.next, kept: Kept::Strata(strata.collect()) })
+    }
+
+    fn resume(&mut self, past: &Past) -> Result<()> {
+        let Kept::Strata(strata) = &past.kept else { unreachable!("take-one kernels keep strata") };
+        self.restart()?;
+        self.fresh = false;
+        self.next = past.next;
+        let mut shown = Slot::<u32>::new(self.shown_layout.cells());
+        for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
+            fill(&self.shown_layout, total, stratum.view(), CellsMut::Verdicts(&mut shown));
+            let mut slots = self.take_slots(total);
+            self.layout.fold(&self.shown_layout, total, &shown, &mut slots[0]);
+            // The levels follow from the verdicts of these strata.
+            sweep::solve(&self.step(total), &mut slots, true);
+            self.put_slots(total, slots);
+        }
+        Ok(())
+    }
+}

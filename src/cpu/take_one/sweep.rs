@@ -1,0 +1,655 @@
+//! Solves the runs of a stratum, a register of cells after another.
+//!
+//! A cell with x₁ + x₂ = t has at place k the position with x₂ = ⌊t/2⌋ − k. With t even, a stone less in x₁ leads to
+//! place k − 1 and one less in x₂ to place k of the cell with t − 1; with t odd, to k and to k + 1. A stone from both leads
+//! to the same place. So of the moves B of at most three of x₁, x₂ and the lane, with c the cell of the stratum below, l
+//! that of one lane less, and h(c) = c | (t even: c one place on, t odd: one place back):
+//!
+//! | stones | read |
+//! |---|---|
+//! | 1 | h(c₁) \| l₁ |
+//! | 2 | c₂ \| h(l₂) |
+//! | 3 | l₃ |
+//!
+//! The same with a stone from y besides is read in cells of one y less, one stratum lower. They lie at a distance that grows
+//! with y, so they are copied first to where their readers are ([`Shifted`]).
+
+#![allow(
+    clippy::inline_always,
+    reason = "a kernel is compiled for each instruction set, with what is inlined into it"
+)]
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch};
+
+use crate::cpu::slot::Slot;
+use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun};
+
+/// Cells of a register.
+type Cells<S> = <S as Simd>::u16s;
+
+/// Strata below that the cells of a run are read from, at most.
+const MOST_DEPTH: usize = 4;
+
+/// With how many stones from x₁, x₂ and the lane the moves of some kind are legal.
+#[derive(Clone, Copy)]
+pub(super) struct Stones(pub [bool; 4]);
+
+/// What all runs of one stratum share.
+pub(super) struct Step<'a> {
+    /// The layout of all strata.
+    pub layout: &'a FoldedLayout,
+    /// The total of the stratum being solved.
+    pub total: u32,
+    /// Positions with fewer nonempty heaps are terminal and N.
+    pub least_nonempty: u32,
+    /// The verdicts of the strata below, from the next on: as many as a move may touch heaps, or four.
+    pub verdicts: Vec<&'a [u16]>,
+    /// What is read of other runs, for each number of stones less that these have in the prefix; `None` where no move may
+    /// lead there.
+    pub sources: Vec<Option<&'a [u16]>>,
+    /// The moves inside a run: those that leave y alone, and those that take a stone from it.
+    pub own: [Stones; 2],
+    /// The same for each level that is kept; no stone at all is the position itself.
+    pub levels: Vec<[Stones; 2]>,
+    /// Cells of a row that a task works on, about.
+    pub task_cells: usize,
+}
+
+/// The cells that a task writes: for the verdicts and each level, those of each row.
+struct Out<'a> {
+    rows: Vec<&'a mut [u16]>,
+    /// The place in its row of the first.
+    start: usize,
+}
+
+impl<'a> Out<'a> {
+    /// All cells of some slots.
+    fn whole(layout: &FoldedLayout, slots: &'a mut [Slot<u16>]) -> Self {
+        let mut rows = Vec::new();
+        for slot in slots {
+            let mut left = &mut **slot;
+            for row in 0..layout.row_count() {
+                let (this, rest) = left.split_at_mut(layout.row(row).len());
+                rows.push(this);
+                left = rest;
+            }
+        }
+        Self { rows, start: 0 }
+    }
+
+    /// One row of a run that starts at this place.
+    #[inline(always)]
+    fn row<'o>(&'o mut self, layout: &FoldedLayout, base: usize, row: usize) -> OutRow<'o, 'a> {
+        OutRow { base: base - self.start, row, row_count: layout.row_count(), out: self }
+    }
+
+    /// Cuts every row at the same place, where it is so long.
+    fn split_at(self, place: usize) -> (Self, Self) {
+        let at = place - self.start;
+        let cut = |row: &'a mut [u16]| row.split_at_mut(at.min(row.len()));
+        let (low, high) = self.rows.into_iter().map(cut).unzip();
+        (Self { rows: low, start: self.start }, Self { rows: high, start: place })
+    }
+}
+
+/// One row of a run, of the verdicts and of each level.
+struct OutRow<'o, 'a> {
+    out: &'o mut Out<'a>,
+    base: usize,
+    row: usize,
+    row_count: usize,
+}
+
+impl OutRow<'_, '_> {
+    #[inline(always)]
+    fn load<S: Simd>(&self, simd: S, slot: usize, at: usize) -> Cells<S> {
+        load(simd, self.out.rows[slot * self.row_count + self.row], self.base + at)
+    }
+
+    #[inline(always)]
+    fn store<S: Simd>(&mut self, slot: usize, at: usize, value: Cells<S>) {
+        store::<S>(self.out.rows[slot * self.row_count + self.row], self.base + at, value);
+    }
+}
+
+/// Solves a stratum into these slots, that of its verdicts first, on all threads of the pool that it is called in. Returns
+/// the number of its P-positions. If the verdicts are given, only the levels are found.
+pub(super) fn solve(step: &Step<'_>, slots: &mut [Slot<u16>], given: bool) -> u64 {
+    let mut active = Vec::new();
+    step.layout.active_runs(step.total, &mut active);
+    solve_part(step, &active, Out::whole(step.layout, slots), given, Level::new())
+}
+
+/// Solves some runs, whose cells `out` has.
+fn solve_part(step: &Step<'_>, active: &[u32], out: Out<'_>, given: bool, level: Level) -> u64 {
+    let (Some(&first), Some(&last)) = (active.first(), active.last()) else { return 0 };
+    let bases = step.layout.bases();
+    let (start, end) = (bases[first as usize], bases[last as usize + 1]);
+    if active.len() > 1 && (end - start) as usize > step.task_cells {
+        let middle = start.midpoint(end);
+        let half = active.partition_point(|&rank| bases[rank as usize] < middle).clamp(1, active.len() - 1);
+        let (low, high) = active.split_at(half);
+        let (low_out, high_out) = out.split_at(bases[high[0] as usize] as usize);
+        let (low, high) = rayon::join(
+            || solve_part(step, low, low_out, given, level),
+            || solve_part(step, high, high_out, given, level),
+        );
+        return low + high;
+    }
+    let pairs = step.layout.has_pairs();
+    dispatch!(level, simd => match (step.verdicts.len(), pairs) {
+        (1, false) => solve_runs::<_, 1, false>(simd, step, active, out, given),
+        (1, true) => solve_runs::<_, 1, true>(simd, step, active, out, given),
+        (2, false) => solve_runs::<_, 2, false>(simd, step, active, out, given),
+        (2, true) => solve_runs::<_, 2, true>(simd, step, active, out, given),
+        (3, false) => solve_runs::<_, 3, false>(simd, step, active, out, given),
+        (3, true) => solve_runs::<_, 3, true>(simd, step, active, out, given),
+        (_, false) => solve_runs::<_, MOST_DEPTH, false>(simd, step, active, out, given),
+        (_, true) => solve_runs::<_, MOST_DEPTH, true>(simd, step, active, out, given),
+    })
+}
+
+/// Solves runs on one thread. `DEPTH` strata below are read, as many as there are verdicts in the step; `PAIRS` where
+/// runs have several y.
+#[inline(always)]
+fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
+    simd: S,
+    step: &Step<'_>,
+    active: &[u32],
+    mut out: Out<'_>,
+    given: bool,
+) -> u64 {
+    let moves = Moves::new(simd, step);
+    let mut neighbours = Neighbours::new(step);
+    let mut shifted = Shifted::default();
+    let mut count = S::u32s::splat(simd, 0);
+    for &rank in active {
+        let run = step.layout.run(rank);
+        let Some(windows) = Windows::new::<PAIRS>(step, &run) else { continue };
+        neighbours.find(step, &run, rank);
+        if PAIRS {
+            shifted.fill::<S, DEPTH>(simd, step, &run, &windows);
+        }
+        for row in 0..windows.rows {
+            let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
+            let verdicts = |strata: usize| {
+                // From one cell before, that is one lane less.
+                windows.row(row, |row| &step.verdicts[strata][step.layout.row(row)][run.base - 1..])
+            };
+            let before = |strata: usize| {
+                if PAIRS { windows.row(row, |row| shifted.row(strata, row)) } else { Row::default() }
+            };
+            let sweep = Sweep::<S, DEPTH> {
+                simd,
+                moves: &moves,
+                sources: neighbours.row(step, row),
+                own: std::array::from_fn(verdicts),
+                before: std::array::from_fn(before),
+                valid: Valid::new(simd, step.layout, &windows, row),
+                span,
+            };
+            let mut cells = out.row(step.layout, run.base, row);
+            count = count + sweep.solve::<PAIRS>(&mut cells, given);
+        }
+    }
+    count.as_slice().iter().map(|&count| u64::from(count)).sum()
+}
+
+/// The legal moves, as masks of whole registers.
+struct Moves<S: Simd> {
+    own: [[Cells<S>; 4]; 2],
+    levels: Vec<[[Cells<S>; 4]; 2]>,
+}
+
+impl<S: Simd> Moves<S> {
+    #[inline(always)]
+    fn new(simd: S, step: &Step<'_>) -> Self {
+        let mask = |there: bool| Cells::<S>::splat(simd, if there { u16::MAX } else { 0 });
+        let masks = |stones: [Stones; 2]| stones.map(|stones| stones.0.map(mask));
+        Self { own: masks(step.own), levels: step.levels.iter().map(|&level| masks(level)).collect() }
+    }
+}
+
+/// A set of coordinates of the prefix that lose a stone.
+struct Subset {
+    axes: u32,
+    /// The set without its first coordinate, which is this.
+    rest: usize,
+    axis: usize,
+}
+
+/// The runs that a run reads.
+struct Neighbours<'a> {
+    /// All sets that a move may take a stone from each of, smaller ones first, from the empty one on.
+    subsets: Vec<Subset>,
+    /// How much lower the rank is with each.
+    lower: Vec<u32>,
+    /// What is read, and where the run in it starts in a row.
+    found: Vec<(&'a [u16], usize)>,
+    row: Vec<&'a [u16]>,
+}
+
+impl<'a> Neighbours<'a> {
+    fn new(step: &Step<'a>) -> Self {
+        let sizes = step.sources.len() as u32;
+        let most = (1..=sizes).rev().find(|&size| step.sources[size as usize - 1].is_some()).unwrap_or(0);
+        let mut sets = (0..1u32 << step.layout.axes()).filter(|set| set.count_ones() <= most).collect::<Vec<_>>();
+        sets.sort_by_key(|set| set.count_ones());
+        let place = |set: u32| sets.iter().position(|&other| other == set).unwrap_or(0);
+        let subset = |&axes: &u32| Subset {
+            axes,
+            rest: place(axes & axes.wrapping_sub(1)),
+            axis: axes.trailing_zeros() as usize,
+        };
+        let subsets = sets.iter().map(subset).collect::<Vec<_>>();
+        Self { lower: vec![0; subsets.len()], subsets, found: Vec::new(), row: Vec::new() }
+    }
+
+    /// Finds what is read of other runs.
+    #[inline(always)]
+    fn find(&mut self, step: &Step<'a>, run: &FoldedRun<'_>, rank: u32) {
+        // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
+        let (mut ties, mut empty) = (0u32, 0u32);
+        for (axis, &x) in run.prefix.iter().enumerate() {
+            ties |= u32::from(run.prefix.get(axis + 1) == Some(&x)) << axis;
+            empty |= u32::from(x == 0) << axis;
+        }
+        self.found.clear();
+        let terms = step.layout.rank_terms();
+        for at in 1..self.subsets.len() {
+            let Subset { axes, rest, axis } = self.subsets[at];
+            if axes & empty != 0 {
+                continue;
+            }
+            let x = usize::from(run.prefix[axis]);
+            self.lower[at] = self.lower[rest] + terms[axis][x] - terms[axis][x - 1];
+            if axes & ties & !(axes >> 1) == 0
+                && let Some(cells) = step.sources[axes.count_ones() as usize - 1]
+            {
+                let base = step.layout.bases()[(rank - self.lower[at]) as usize];
+                self.found.push((cells, base as usize));
+            }
+        }
+    }
+
+    /// The cells that are read in a row, each from the start of its run on.
+    #[inline(always)]
+    fn row(&mut self, step: &Step<'a>, row: usize) -> &[&'a [u16]] {
+        let cells = step.layout.row(row);
+        self.row.clear();
+        self.row.extend(self.found.iter().map(|&(slot, base)| &slot[cells.start + base..cells.end]));
+        &self.row
+    }
+}
+
+/// What the stratum has of a run.
+struct Windows {
+    /// The stones of x₁, x₂, y and the lane.
+    rest: i32,
+    cap: i32,
+    /// x₃.
+    floor: i32,
+    /// How many rows have positions, and how many are read.
+    rows: usize,
+    read: usize,
+    /// Which table of [`FoldedLayout::nonempty`] tells the positions that are not terminal and N.
+    table: Option<usize>,
+    /// No place in any cell is a position that may be P.
+    none: bool,
+    /// One that is terminal and N in every cell; negative for none.
+    cleared: i32,
+}
+
+impl Windows {
+    /// `None` where there is nothing to find out.
+    #[inline(always)]
+    fn new<const PAIRS: bool>(step: &Step<'_>, run: &FoldedRun<'_>) -> Option<Self> {
+        let (cap, floor, rest) = (step.layout.max(), run.floor, step.total as i32 - run.stones);
+        // With one y and one lane more, which moves lead to that take stones from other heaps as well.
+        let most = if PAIRS { 2 * (run.limit + 1) } else { run.limit + 1 };
+        let places = |both: i32| (both - 2 * floor).min(2 * cap - both).div_euclid(2);
+        let last = places((cap + floor).clamp(rest - most, rest));
+        if last < 0 {
+            return None;
+        }
+        let last = last as usize;
+        let rows = last / FOLDED_PLACES as usize + 1;
+        // A move may lead one place on.
+        let read = ((last + 1) / FOLDED_PLACES as usize + 1).min(run.rows);
+        let mut windows =
+            Self { rest, cap, floor, rows, read, table: None, none: false, cleared: -1 };
+        if step.least_nonempty > 0 {
+            windows.clear_terminal(step, run);
+        }
+        Some(windows)
+    }
+
+    /// Leaves positions out that are terminal and N.
+    #[cold]
+    fn clear_terminal(&mut self, step: &Step<'_>, run: &FoldedRun<'_>) {
+        let least = step.least_nonempty;
+        if self.floor == 0 {
+            // x₁ and x₂ are all there is.
+            self.none = least > 2 || least == 1 && self.rest == 0;
+            self.cleared = if least == 2 { self.rest / 2 } else { -1 };
+            return;
+        }
+        let nonempty = run.prefix.iter().filter(|&&x| x > 0).count() as u32 + 2;
+        let lacking = least.saturating_sub(nonempty) as usize;
+        self.none = lacking > 2;
+        self.table = lacking.checked_sub(1).filter(|&table| table < 2);
+    }
+
+    /// The cells of a row; `None` if there are none.
+    #[inline(always)]
+    fn span<const PAIRS: bool>(&self, layout: &FoldedLayout, run: &FoldedRun<'_>, row: usize) -> Option<Span> {
+        let skipped = 2 * FOLDED_PLACES as i32 * row as i32;
+        // The sums of y and lane that leave enough for x₁ and x₂, and not too much.
+        let least = (self.rest - 2 * self.cap + skipped).max(0);
+        let most = self.rest - 2 * self.floor - skipped;
+        let beyond = run.limit + 1;
+        let first = if PAIRS { (least + 1) / 2 } else { least };
+        let last = most.min(beyond);
+        if first > last {
+            return None;
+        }
+        let cell = |y: i32| if PAIRS { layout.first_cell(y) } else { y as usize };
+        let positions = if self.none { 0 } else { cell(beyond.min(last + 1)) };
+        Some(Span { first: cell(first), first_y: first, positions, end: cell(last + 1) })
+    }
+
+    /// What is read of a stratum for one row, of which `cells` gives each row.
+    #[inline(always)]
+    fn row<'a>(&self, row: usize, cells: impl Fn(usize) -> &'a [u16]) -> Row<'a> {
+        Row {
+            here: cells(row),
+            before: row.checked_sub(1).map(&cells),
+            after: (row + 1 < self.read).then(|| cells(row + 1)),
+        }
+    }
+}
+
+/// Cells of a run in one row.
+struct Span {
+    /// The first, and its y if there are several.
+    first: usize,
+    first_y: i32,
+    /// Where the last ends that may be a position.
+    positions: usize,
+    /// Where the last ends that moves lead to.
+    end: usize,
+}
+
+/// A row of a stratum and the rows next to it: of cells with one lane less than those at the same index of what is written.
+#[derive(Clone, Copy, Default)]
+struct Row<'a> {
+    here: &'a [u16],
+    before: Option<&'a [u16]>,
+    after: Option<&'a [u16]>,
+}
+
+impl Row<'_> {
+    /// Cells of one lane less.
+    #[inline(always)]
+    fn less<S: Simd>(&self, simd: S, at: usize) -> Cells<S> {
+        load(simd, self.here, at)
+    }
+
+    /// Cells of the same lane.
+    #[inline(always)]
+    fn same<S: Simd>(&self, simd: S, at: usize) -> Cells<S> {
+        load(simd, self.here, at + 1)
+    }
+
+    /// What a stone from x₁ or one from x₂ leads to: the cells at an index and, where t is even, those with each place one
+    /// on, where it is odd, one back.
+    #[inline(always)]
+    fn either<S: Simd>(&self, simd: S, at: usize, even: Cells<S>) -> Cells<S> {
+        let cells = load(simd, self.here, at);
+        let (mut on, mut back) = (cells >> 1, cells << 1);
+        if let Some(row) = self.before {
+            on = on | load(simd, row, at) << (FOLDED_PLACES - 1);
+        }
+        if let Some(row) = self.after {
+            back = back | load(simd, row, at) >> (FOLDED_PLACES - 1);
+        }
+        cells | ((on ^ back) & even ^ back)
+    }
+}
+
+/// The cells of strata below with one y less, each at the place of the cell that a stone from y is taken from.
+#[derive(Default)]
+struct Shifted {
+    cells: Vec<u16>,
+    /// Cells of a row, and how many rows there are.
+    length: usize,
+    rows: usize,
+}
+
+impl Shifted {
+    /// Copies the cells that a run reads.
+    #[inline(always)]
+    fn fill<S: Simd, const DEPTH: usize>(
+        &mut self,
+        simd: S,
+        step: &Step<'_>,
+        run: &FoldedRun<'_>,
+        windows: &Windows,
+    ) {
+        let layout = step.layout;
+        let Some(span) = windows.span::<true>(layout, run, 0) else { return };
+        self.length = layout.first_cell(run.limit + 2) + 2 * FOLDED_ALIGNMENT;
+        self.rows = windows.read;
+        let cells = self.length * self.rows * DEPTH;
+        if self.cells.len() < cells {
+            self.cells.resize(cells, 0);
+        }
+        for strata in 0..DEPTH {
+            for row in 0..self.rows {
+                let from = &step.verdicts[strata][layout.row(row)][run.base..];
+                let to = &mut self.cells[(strata * self.rows + row) * self.length..][..self.length];
+                // The cell before the first is one lane less.
+                let (mut start, mut y) = (span.first + 1, span.first_y as usize);
+                to[start - 1] = 0;
+                while start <= span.end {
+                    // Of y − 1 there are lanes 0 … y − 1 and a zero, and one more zero follows.
+                    if y > 0 {
+                        let source = start - 1 - (y + 1);
+                        let mut at = 0;
+                        while at <= y {
+                            store::<S>(to, start + at, load(simd, from, source + at));
+                            at += Cells::<S>::LEN;
+                        }
+                    } else {
+                        to[start] = 0;
+                    }
+                    start += y + 2;
+                    to[start - 1] = 0;
+                    y += 1;
+                }
+            }
+        }
+    }
+
+    /// A row of a stratum, from the cell before the first on.
+    #[inline(always)]
+    fn row(&self, strata: usize, row: usize) -> &[u16] {
+        &self.cells[(strata * self.rows + row) * self.length..][..self.length]
+    }
+}
+
+/// Which places of cells in a row are positions.
+struct Valid<'a, S: Simd> {
+    /// y + lane of each cell.
+    sums: &'a [u16],
+    even: &'a [u16],
+    nonempty: Option<&'a [u16]>,
+    /// Twice the places up to where x₂ falls below x₃, in a cell with the sum 0.
+    falling: Cells<S>,
+    /// Twice the places up to where x₁ rises above the cap: `rising` plus the sum of the cell, less `lacking`.
+    rising: Cells<S>,
+    lacking: Cells<S>,
+    /// Whether the stones for x₁ and x₂ are odd in a cell with an even sum.
+    odd: Cells<S>,
+    /// Those that are not terminal.
+    kept: Cells<S>,
+}
+
+impl<'a, S: Simd> Valid<'a, S> {
+    #[inline(always)]
+    fn new(simd: S, layout: &'a FoldedLayout, windows: &Windows, row: usize) -> Self {
+        let splat = |value: i32| Cells::<S>::splat(simd, value.max(0) as u16);
+        let (rest, places) = (windows.rest, FOLDED_PLACES as i32);
+        let skipped = 2 * places * row as i32;
+        let rising = 2 * windows.cap + 2 - rest - skipped;
+        let cleared = windows.cleared - places * row as i32;
+        let kept = if (0..places).contains(&cleared) { !(1u16 << (places - 1 - cleared)) } else { u16::MAX };
+        Self {
+            sums: layout.sums(),
+            even: layout.even(),
+            nonempty: windows.table.map(|table| layout.nonempty(table)),
+            falling: splat(rest + 2 - 2 * windows.floor - skipped),
+            rising: splat(rising),
+            lacking: splat(-rising),
+            odd: Cells::<S>::splat(simd, if rest % 2 == 0 { 0 } else { u16::MAX }),
+            kept: Cells::<S>::splat(simd, kept),
+        }
+    }
+
+    /// All ones in the cells from `at` on in which x₁ + x₂ is even.
+    #[inline(always)]
+    fn even(&self, simd: S, at: usize) -> Cells<S> {
+        load(simd, self.even, at) ^ self.odd
+    }
+
+    /// The places of the cells from `at` on.
+    #[inline(always)]
+    fn places(&self, simd: S, at: usize) -> Cells<S> {
+        let sums = load(simd, self.sums, at);
+        let falling = self.falling.max(sums) - sums;
+        let rising = (self.rising + sums).max(self.lacking) - self.lacking;
+        let count = (falling.min(rising) >> 1).min(Cells::<S>::splat(simd, FOLDED_PLACES as u16));
+        // So many from the top; a shift by all bits at once is not defined.
+        let ones = Cells::<S>::splat(simd, u16::MAX);
+        let half = count >> 1;
+        let places = ((ones >> half) >> (count - half)) ^ ones;
+        let places = places & self.kept;
+        match self.nonempty {
+            Some(cells) => places & load(simd, cells, at),
+            None => places,
+        }
+    }
+}
+
+/// One row of a run being solved.
+struct Sweep<'a, 'r, S: Simd, const DEPTH: usize> {
+    simd: S,
+    moves: &'r Moves<S>,
+    sources: &'r [&'a [u16]],
+    /// The run in the strata below.
+    own: [Row<'r>; DEPTH],
+    /// And with one y less.
+    before: [Row<'r>; DEPTH],
+    valid: Valid<'r, S>,
+    span: Span,
+}
+
+impl<S: Simd, const DEPTH: usize> Sweep<'_, '_, S, DEPTH> {
+    /// Solves the row, and returns the P-positions in each part of a register.
+    #[inline(always)]
+    fn solve<const PAIRS: bool>(&self, out: &mut OutRow<'_, '_>, given: bool) -> S::u32s {
+        let simd = self.simd;
+        let lanes = Cells::<S>::LEN;
+        let zero = Cells::<S>::splat(simd, 0);
+        let mut count = S::u32s::splat(simd, 0);
+        let mut at = self.span.first / lanes * lanes;
+        while at < self.span.end {
+            let even = self.valid.even(simd, at);
+            let mut own = self.reached(&self.own, at, even);
+            let mut before = [zero; 4];
+            if PAIRS {
+                before = self.reached(&self.before[1..], at, even);
+                before[0] = self.before[0].same(simd, at);
+            }
+            let [moves, moves_before] = &self.moves.own;
+            let mut reached = among(moves, &own);
+            if PAIRS {
+                reached = reached | among(moves_before, &before);
+            }
+            for cells in self.sources {
+                reached = reached | load(simd, cells, at);
+            }
+            own[0] = if given {
+                out.load(simd, 0, at)
+            } else {
+                let mut verdicts = self.valid.places(simd, at) & !reached;
+                if at + lanes > self.span.positions {
+                    let left = self.span.positions.saturating_sub(at) as u16;
+                    let there = load(simd, &INDICES, 0).simd_lt(Cells::<S>::splat(simd, left));
+                    verdicts = there.select(verdicts, zero);
+                }
+                out.store::<S>(0, at, verdicts);
+                verdicts
+            };
+            count = count + own[0].bitcast::<S::u32s>().count_ones();
+            for (level, [moves, moves_before]) in self.moves.levels.iter().enumerate() {
+                let mut reached = among(moves, &own);
+                if PAIRS {
+                    reached = reached | among(moves_before, &before);
+                }
+                out.store::<S>(level + 1, at, reached);
+            }
+            at += lanes;
+        }
+        count
+    }
+
+    /// The positions from which one, two or three stones from x₁, x₂ and the lane lead to a P-position, in strata of which
+    /// the first is one stone below. None for no stones.
+    #[inline(always)]
+    fn reached(&self, strata: &[Row<'_>], at: usize, even: Cells<S>) -> [Cells<S>; 4] {
+        let simd = self.simd;
+        let mut reached = [Cells::<S>::splat(simd, 0); 4];
+        if let Some(below) = strata.first() {
+            reached[1] = below.either(simd, at + 1, even) | below.less(simd, at);
+        }
+        if let Some(below) = strata.get(1) {
+            reached[2] = below.same(simd, at) | below.either(simd, at, even);
+        }
+        if let Some(below) = strata.get(2) {
+            reached[3] = below.less(simd, at);
+        }
+        reached
+    }
+}
+
+/// What of these is reached by legal moves.
+#[inline(always)]
+fn among<V: Copy + std::ops::BitAnd<Output = V> + std::ops::BitOr<Output = V>>(
+    moves: &[V; 4],
+    reached: &[V; 4],
+) -> V {
+    moves[0] & reached[0] | moves[1] & reached[1] | moves[2] & reached[2] | moves[3] & reached[3]
+}
+
+/// The indices of the cells of a register.
+static INDICES: [u16; FOLDED_ALIGNMENT] = {
+    let mut indices = [0; FOLDED_ALIGNMENT];
+    let mut i = 0;
+    while i < FOLDED_ALIGNMENT {
+        indices[i] = i as u16;
+        i += 1;
+    }
+    indices
+};
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, cells: &[u16], at: usize) -> Cells<S> {
+    Cells::<S>::from_slice(simd, &cells[at..at + Cells::<S>::LEN])
+}
+
+#[inline(always)]
+fn store<S: Simd>(cells: &mut [u16], at: usize, value: Cells<S>) {
+    value.store_slice(&mut cells[at..at + Cells::<S>::LEN]);
+}
