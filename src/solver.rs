@@ -597,7 +597,9 @@ impl Kernel {
         let ring = rules.touch_most + 1;
         let slots = match (self, place) {
             (_, Place::Gpu) => gpu::STAGING_SLOTS,
-            (Self::Sieve, Place::Cpu | Place::Device) => return LineLayout::bytes(rules.heaps, cap, 2, limit),
+            (Self::Sieve, Place::Cpu | Place::Device) => {
+                return LineLayout::bytes(rules.heaps, cap, 2, limit);
+            }
             (Self::Sieve, Place::SoftwareGpu) => {
                 return LineLayout::bytes(rules.heaps, cap, 1 + gpu::STAGING_SLOTS, limit);
             }

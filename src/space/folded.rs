@@ -173,9 +173,8 @@ impl FoldedLayout {
         let pairs = self.has_pairs();
         self.sums = table(&|y, lane| if pairs && lane > y { NO_SUM } else { (y + lane) as u16 }, NO_SUM);
         self.even = table(&|y, lane| ones((y + lane) % 2 == 0), 0);
-        self.nonempty = [1, 2].map(|least| {
-            table(&|y, lane| ones(i32::from(y > 0) + i32::from(lane > 0) >= least), 0)
-        });
+        self.nonempty =
+            [1, 2].map(|least| table(&|y, lane| ones(i32::from(y > 0) + i32::from(lane > 0) >= least), 0));
     }
 
     /// The greatest size of a heap.
@@ -210,6 +209,7 @@ impl FoldedLayout {
 
     /// The cells of a row.
     #[must_use]
+    #[inline]
     pub fn row(&self, row: usize) -> Range<usize> {
         self.rows[row]..self.rows[row + 1]
     }
@@ -234,6 +234,7 @@ impl FoldedLayout {
 
     /// The run of this rank.
     #[must_use]
+    #[inline]
     pub fn run(&self, rank: u32) -> FoldedRun<'_> {
         let prefix = &self.prefixes[rank as usize * self.axes..][..self.axes];
         FoldedRun {
@@ -461,8 +462,7 @@ pub fn folded_bytes(heaps: u32, max: u64, slots: u32, limit: u128) -> Option<u12
 mod tests {
     use super::*;
 
-    const SMALL: [(u32, u64); 8] =
-        [(4, 0), (4, 20), (4, 70), (5, 9), (5, 34), (6, 6), (8, 3), (10, 2)];
+    const SMALL: [(u32, u64); 8] = [(4, 0), (4, 20), (4, 70), (5, 9), (5, 34), (6, 6), (8, 3), (10, 2)];
 
     #[test]
     fn what_is_folded_comes_back() {

@@ -21,8 +21,8 @@ use crate::cpu::tasks::WORDS_PER_TASK;
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{
-    Cell, Cells, CellsMut, FOLDED_HEAPS, FoldedLayout, Layout, Region, Stratum, TouchMask, fill, folded_bytes,
-    layout_bytes,
+    Cell, Cells, CellsMut, FOLDED_HEAPS, FoldedLayout, Layout, Region, Stratum, TouchMask, fill,
+    folded_bytes, layout_bytes,
 };
 
 /// The CPU backend for verdicts of take-one games of four heaps and more.

@@ -23,10 +23,13 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
 use crate::cpu::slot::Slot;
-use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun};
+use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun, prefetch};
 
 /// Cells of a register.
 type Cells<S> = <S as Simd>::u16s;
+
+/// Cells of a run for which it pays to ask ahead.
+const MOST_FETCHED: usize = 1 << 10;
 
 /// Strata below that the cells of a run are read from, at most.
 const MOST_DEPTH: usize = 4;
@@ -163,37 +166,113 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
     let moves = Moves::new(simd, step);
     let mut neighbours = Neighbours::new(step);
     let mut shifted = Shifted::default();
+    let mut rows = Vec::new();
     let mut count = S::u32s::splat(simd, 0);
-    for &rank in active {
-        let run = step.layout.run(rank);
-        let Some(windows) = Windows::new::<PAIRS>(step, &run) else { continue };
-        neighbours.find(step, &run, rank);
-        if PAIRS {
-            shifted.fill::<S, DEPTH>(simd, step, &run, &windows);
+    // While one run is solved, the memory of the next is fetched.
+    let (mut task, mut next) = (Task::default(), Task::default());
+    let mut left = active.iter();
+    loop {
+        let there = left.any(
+            #[inline(always)]
+            |&rank| next.prepare::<PAIRS>(step, rank, &mut neighbours),
+        );
+        if there {
+            next.fetch::<DEPTH, PAIRS>(step, &out);
         }
-        for row in 0..windows.rows {
-            let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
-            let verdicts = |strata: usize| {
-                // From one cell before, that is one lane less.
-                windows.row(row, |row| &step.verdicts[strata][step.layout.row(row)][run.base - 1..])
-            };
-            let before = |strata: usize| {
-                if PAIRS { windows.row(row, |row| shifted.row(strata, row)) } else { Row::default() }
-            };
-            let sweep = Sweep::<S, DEPTH> {
-                simd,
-                moves: &moves,
-                sources: neighbours.row(step, row),
-                own: std::array::from_fn(verdicts),
-                before: std::array::from_fn(before),
-                valid: Valid::new(simd, step.layout, &windows, row),
-                span,
-            };
-            let mut cells = out.row(step.layout, run.base, row);
-            count = count + sweep.solve::<PAIRS>(&mut cells, given);
+        if let Some((run, windows)) = task.run.take() {
+            if PAIRS {
+                shifted.fill::<S, DEPTH>(simd, step, &run, &windows);
+            }
+            for row in 0..windows.rows {
+                let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
+                let mut own = [Row::default(); DEPTH];
+                let mut before = [Row::default(); DEPTH];
+                for strata in 0..DEPTH {
+                    // From one cell before, that is one lane less.
+                    own[strata] = windows.row(
+                        row,
+                        #[inline(always)]
+                        |row| &step.verdicts[strata][step.layout.row(row)][run.base - 1..],
+                    );
+                    if PAIRS {
+                        before[strata] = windows.row(
+                            row,
+                            #[inline(always)]
+                            |row| shifted.row(strata, row),
+                        );
+                    }
+                }
+                task.sources(step, row, &mut rows);
+                let valid = Valid::new(simd, step.layout, &windows, row);
+                let sweep =
+                    Sweep::<S, DEPTH> { simd, moves: &moves, sources: &rows, own, before, valid, span };
+                let mut cells = out.row(step.layout, run.base, row);
+                count = count + sweep.solve::<PAIRS>(&mut cells, given);
+            }
         }
+        if !there {
+            break;
+        }
+        std::mem::swap(&mut task, &mut next);
     }
     count.as_slice().iter().map(|&count| u64::from(count)).sum()
+}
+
+/// A run, and what is read of others.
+#[derive(Default)]
+struct Task<'a> {
+    run: Option<(FoldedRun<'a>, Windows)>,
+    /// The slots, and where the run in them starts in a row.
+    neighbours: Vec<(&'a [u16], usize)>,
+}
+
+impl<'a> Task<'a> {
+    /// Finds out what is to do for the run of this rank; false if it is nothing.
+    #[inline(always)]
+    fn prepare<const PAIRS: bool>(
+        &mut self,
+        step: &Step<'a>,
+        rank: u32,
+        neighbours: &mut Neighbours,
+    ) -> bool {
+        let run = step.layout.run(rank);
+        self.run = Windows::new::<PAIRS>(step, &run).map(|windows| (run, windows));
+        if self.run.is_some() {
+            neighbours.find(step, &run, rank, &mut self.neighbours);
+        }
+        self.run.is_some()
+    }
+
+    /// Asks for the memory of its first row, where it is not much.
+    #[inline(always)]
+    fn fetch<const DEPTH: usize, const PAIRS: bool>(&self, step: &Step<'a>, out: &Out<'_>) {
+        let Some((run, windows)) = &self.run else { return };
+        let Some(span) = windows.span::<PAIRS>(step.layout, run, 0) else { return };
+        if span.end - span.first > MOST_FETCHED {
+            return;
+        }
+        for at in (span.first / FOLDED_ALIGNMENT * FOLDED_ALIGNMENT..span.end).step_by(FOLDED_ALIGNMENT) {
+            for strata in 0..DEPTH {
+                prefetch(step.verdicts[strata], run.base + at);
+            }
+            for (cells, base) in &self.neighbours {
+                prefetch(cells, base + at);
+            }
+            for row in out.rows.iter().step_by(step.layout.row_count()) {
+                prefetch(row, run.base - out.start + at);
+            }
+        }
+    }
+
+    /// The cells that are read of other runs in a row, each from the start of the run on.
+    #[inline(always)]
+    fn sources(&self, step: &Step<'a>, row: usize, out: &mut Vec<&'a [u16]>) {
+        let cells = step.layout.row(row);
+        out.clear();
+        for &(slot, base) in &self.neighbours {
+            out.push(&slot[cells.start + base..cells.end]);
+        }
+    }
 }
 
 /// The legal moves, as masks of whole registers.
@@ -219,22 +298,22 @@ struct Subset {
     axis: usize,
 }
 
-/// The runs that a run reads.
-struct Neighbours<'a> {
+/// Finds the runs that a run reads.
+struct Neighbours {
     /// All sets that a move may take a stone from each of, smaller ones first, from the empty one on.
     subsets: Vec<Subset>,
     /// How much lower the rank is with each.
     lower: Vec<u32>,
-    /// What is read, and where the run in it starts in a row.
-    found: Vec<(&'a [u16], usize)>,
-    row: Vec<&'a [u16]>,
+    /// The run for which that was found out.
+    last: Option<u32>,
 }
 
-impl<'a> Neighbours<'a> {
-    fn new(step: &Step<'a>) -> Self {
+impl Neighbours {
+    fn new(step: &Step<'_>) -> Self {
         let sizes = step.sources.len() as u32;
         let most = (1..=sizes).rev().find(|&size| step.sources[size as usize - 1].is_some()).unwrap_or(0);
-        let mut sets = (0..1u32 << step.layout.axes()).filter(|set| set.count_ones() <= most).collect::<Vec<_>>();
+        let sets = 0..1u32 << step.layout.axes();
+        let mut sets = sets.filter(|set| set.count_ones() <= most).collect::<Vec<_>>();
         sets.sort_by_key(|set| set.count_ones());
         let place = |set: u32| sets.iter().position(|&other| other == set).unwrap_or(0);
         let subset = |&axes: &u32| Subset {
@@ -243,43 +322,42 @@ impl<'a> Neighbours<'a> {
             axis: axes.trailing_zeros() as usize,
         };
         let subsets = sets.iter().map(subset).collect::<Vec<_>>();
-        Self { lower: vec![0; subsets.len()], subsets, found: Vec::new(), row: Vec::new() }
+        Self { lower: vec![0; subsets.len()], subsets, last: None }
     }
 
     /// Finds what is read of other runs.
     #[inline(always)]
-    fn find(&mut self, step: &Step<'a>, run: &FoldedRun<'_>, rank: u32) {
+    fn find<'a>(
+        &mut self,
+        step: &Step<'a>,
+        run: &FoldedRun<'_>,
+        rank: u32,
+        out: &mut Vec<(&'a [u16], usize)>,
+    ) {
         // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
         let (mut ties, mut empty) = (0u32, 0u32);
         for (axis, &x) in run.prefix.iter().enumerate() {
             ties |= u32::from(run.prefix.get(axis + 1) == Some(&x)) << axis;
             empty |= u32::from(x == 0) << axis;
         }
-        self.found.clear();
+        // From one run to the next the last coordinate grows, and as its rank is itself, the distances stay.
         let terms = step.layout.rank_terms();
-        for at in 1..self.subsets.len() {
-            let Subset { axes, rest, axis } = self.subsets[at];
-            if axes & empty != 0 {
-                continue;
-            }
-            let x = usize::from(run.prefix[axis]);
-            self.lower[at] = self.lower[rest] + terms[axis][x] - terms[axis][x - 1];
-            if axes & ties & !(axes >> 1) == 0
-                && let Some(cells) = step.sources[axes.count_ones() as usize - 1]
-            {
-                let base = step.layout.bases()[(rank - self.lower[at]) as usize];
-                self.found.push((cells, base as usize));
+        if run.limit <= 1 || self.last.replace(rank) != rank.checked_sub(1) {
+            for (at, &Subset { rest, axis, .. }) in self.subsets.iter().enumerate().skip(1) {
+                let x = usize::from(run.prefix[axis]);
+                let less = terms[axis][x] - terms[axis][x.saturating_sub(1)];
+                self.lower[at] = self.lower[rest] + less;
             }
         }
-    }
-
-    /// The cells that are read in a row, each from the start of its run on.
-    #[inline(always)]
-    fn row(&mut self, step: &Step<'a>, row: usize) -> &[&'a [u16]] {
-        let cells = step.layout.row(row);
-        self.row.clear();
-        self.row.extend(self.found.iter().map(|&(slot, base)| &slot[cells.start + base..cells.end]));
-        &self.row
+        out.clear();
+        let bases = step.layout.bases();
+        for (&Subset { axes, .. }, lower) in self.subsets.iter().zip(&self.lower).skip(1) {
+            if axes & (empty | ties & !(axes >> 1)) == 0
+                && let Some(cells) = step.sources[axes.count_ones() as usize - 1]
+            {
+                out.push((cells, bases[(rank - lower) as usize] as usize));
+            }
+        }
     }
 }
 
@@ -317,8 +395,7 @@ impl Windows {
         let rows = last / FOLDED_PLACES as usize + 1;
         // A move may lead one place on.
         let read = ((last + 1) / FOLDED_PLACES as usize + 1).min(run.rows);
-        let mut windows =
-            Self { rest, cap, floor, rows, read, table: None, none: false, cleared: -1 };
+        let mut windows = Self { rest, cap, floor, rows, read, table: None, none: false, cleared: -1 };
         if step.least_nonempty > 0 {
             windows.clear_terminal(step, run);
         }
@@ -343,7 +420,12 @@ impl Windows {
 
     /// The cells of a row; `None` if there are none.
     #[inline(always)]
-    fn span<const PAIRS: bool>(&self, layout: &FoldedLayout, run: &FoldedRun<'_>, row: usize) -> Option<Span> {
+    fn span<const PAIRS: bool>(
+        &self,
+        layout: &FoldedLayout,
+        run: &FoldedRun<'_>,
+        row: usize,
+    ) -> Option<Span> {
         let skipped = 2 * FOLDED_PLACES as i32 * row as i32;
         // The sums of y and lane that leave enough for x₁ and x₂, and not too much.
         let least = (self.rest - 2 * self.cap + skipped).max(0);
@@ -364,8 +446,8 @@ impl Windows {
     fn row<'a>(&self, row: usize, cells: impl Fn(usize) -> &'a [u16]) -> Row<'a> {
         Row {
             here: cells(row),
-            before: row.checked_sub(1).map(&cells),
-            after: (row + 1 < self.read).then(|| cells(row + 1)),
+            before: if row > 0 { Some(cells(row - 1)) } else { None },
+            after: if row + 1 < self.read { Some(cells(row + 1)) } else { None },
         }
     }
 }
