@@ -23,13 +23,10 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
 use crate::cpu::slot::Slot;
-use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun, prefetch};
+use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun};
 
 /// Cells of a register.
 type Cells<S> = <S as Simd>::u16s;
-
-/// Cells of a run for which it pays to ask ahead.
-const MOST_FETCHED: usize = 1 << 10;
 
 /// Strata below that the cells of a run are read from, at most.
 const MOST_DEPTH: usize = 4;
@@ -166,113 +163,50 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
     let moves = Moves::new(simd, step);
     let mut neighbours = Neighbours::new(step);
     let mut shifted = Shifted::default();
-    let mut rows = Vec::new();
+    let verdicts = rows_of::<DEPTH>(step);
+    let mut sources = Vec::new();
     let mut count = S::u32s::splat(simd, 0);
-    // While one run is solved, the memory of the next is fetched.
-    let (mut task, mut next) = (Task::default(), Task::default());
-    let mut left = active.iter();
-    loop {
-        let there = left.any(
-            #[inline(always)]
-            |&rank| next.prepare::<PAIRS>(step, rank, &mut neighbours),
-        );
-        if there {
-            next.fetch::<DEPTH, PAIRS>(step, &out);
+    for &rank in active {
+        let run = step.layout.run(rank);
+        let Some(windows) = Windows::new::<PAIRS>(step, &run) else { continue };
+        neighbours.find(step, &run, rank);
+        if PAIRS {
+            shifted.fill(simd, step.layout, &verdicts, &run, &windows);
         }
-        if let Some((run, windows)) = task.run.take() {
-            if PAIRS {
-                shifted.fill::<S, DEPTH>(simd, step, &run, &windows);
-            }
-            for row in 0..windows.rows {
-                let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
-                let mut own = [Row::default(); DEPTH];
-                let mut before = [Row::default(); DEPTH];
-                for strata in 0..DEPTH {
-                    // From one cell before, that is one lane less.
-                    own[strata] = windows.row(
+        for row in 0..windows.rows {
+            let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
+            let mut own = [Row::default(); DEPTH];
+            let mut before = [Row::default(); DEPTH];
+            for strata in 0..DEPTH {
+                // From one cell before, that is one lane less.
+                own[strata] = windows.row(
+                    row,
+                    #[inline(always)]
+                    |row| &verdicts[row][strata][run.base - 1..],
+                );
+                if PAIRS {
+                    before[strata] = windows.row(
                         row,
                         #[inline(always)]
-                        |row| &step.verdicts[strata][step.layout.row(row)][run.base - 1..],
+                        |row| shifted.row(strata, row),
                     );
-                    if PAIRS {
-                        before[strata] = windows.row(
-                            row,
-                            #[inline(always)]
-                            |row| shifted.row(strata, row),
-                        );
-                    }
                 }
-                task.sources(step, row, &mut rows);
-                let valid = Valid::new(simd, step.layout, &windows, row);
-                let sweep =
-                    Sweep::<S, DEPTH> { simd, moves: &moves, sources: &rows, own, before, valid, span };
-                let mut cells = out.row(step.layout, run.base, row);
-                count = count + sweep.solve::<PAIRS>(&mut cells, given);
             }
+            neighbours.row(step, row, &mut sources);
+            let valid = Valid::new(simd, step.layout, &windows, row);
+            let sweep =
+                Sweep::<S, DEPTH> { simd, moves: &moves, sources: &sources, own, before, valid, span };
+            let mut cells = out.row(step.layout, run.base, row);
+            count = count + sweep.solve::<PAIRS>(&mut cells, given);
         }
-        if !there {
-            break;
-        }
-        std::mem::swap(&mut task, &mut next);
     }
     count.as_slice().iter().map(|&count| u64::from(count)).sum()
 }
 
-/// A run, and what is read of others.
-#[derive(Default)]
-struct Task<'a> {
-    run: Option<(FoldedRun<'a>, Windows)>,
-    /// The slots, and where the run in them starts in a row.
-    neighbours: Vec<(&'a [u16], usize)>,
-}
-
-impl<'a> Task<'a> {
-    /// Finds out what is to do for the run of this rank; false if it is nothing.
-    #[inline(always)]
-    fn prepare<const PAIRS: bool>(
-        &mut self,
-        step: &Step<'a>,
-        rank: u32,
-        neighbours: &mut Neighbours,
-    ) -> bool {
-        let run = step.layout.run(rank);
-        self.run = Windows::new::<PAIRS>(step, &run).map(|windows| (run, windows));
-        if self.run.is_some() {
-            neighbours.find(step, &run, rank, &mut self.neighbours);
-        }
-        self.run.is_some()
-    }
-
-    /// Asks for the memory of its first row, where it is not much.
-    #[inline(always)]
-    fn fetch<const DEPTH: usize, const PAIRS: bool>(&self, step: &Step<'a>, out: &Out<'_>) {
-        let Some((run, windows)) = &self.run else { return };
-        let Some(span) = windows.span::<PAIRS>(step.layout, run, 0) else { return };
-        if span.end - span.first > MOST_FETCHED {
-            return;
-        }
-        for at in (span.first / FOLDED_ALIGNMENT * FOLDED_ALIGNMENT..span.end).step_by(FOLDED_ALIGNMENT) {
-            for strata in 0..DEPTH {
-                prefetch(step.verdicts[strata], run.base + at);
-            }
-            for (cells, base) in &self.neighbours {
-                prefetch(cells, base + at);
-            }
-            for row in out.rows.iter().step_by(step.layout.row_count()) {
-                prefetch(row, run.base - out.start + at);
-            }
-        }
-    }
-
-    /// The cells that are read of other runs in a row, each from the start of the run on.
-    #[inline(always)]
-    fn sources(&self, step: &Step<'a>, row: usize, out: &mut Vec<&'a [u16]>) {
-        let cells = step.layout.row(row);
-        out.clear();
-        for &(slot, base) in &self.neighbours {
-            out.push(&slot[cells.start + base..cells.end]);
-        }
-    }
+/// The rows of the strata below.
+fn rows_of<'a, const DEPTH: usize>(step: &Step<'a>) -> Vec<[&'a [u16]; DEPTH]> {
+    let row = |row| std::array::from_fn(|strata| &step.verdicts[strata][step.layout.row(row)]);
+    (0..step.layout.row_count()).map(row).collect()
 }
 
 /// The legal moves, as masks of whole registers.
@@ -299,17 +233,19 @@ struct Subset {
 }
 
 /// Finds the runs that a run reads.
-struct Neighbours {
+struct Neighbours<'a> {
     /// All sets that a move may take a stone from each of, smaller ones first, from the empty one on.
     subsets: Vec<Subset>,
     /// How much lower the rank is with each.
     lower: Vec<u32>,
     /// The run for which that was found out.
     last: Option<u32>,
+    /// The slots that are read, and where the run in them starts in a row.
+    found: Vec<(&'a [u16], usize)>,
 }
 
-impl Neighbours {
-    fn new(step: &Step<'_>) -> Self {
+impl<'a> Neighbours<'a> {
+    fn new(step: &Step<'a>) -> Self {
         let sizes = step.sources.len() as u32;
         let most = (1..=sizes).rev().find(|&size| step.sources[size as usize - 1].is_some()).unwrap_or(0);
         let sets = 0..1u32 << step.layout.axes();
@@ -322,18 +258,12 @@ impl Neighbours {
             axis: axes.trailing_zeros() as usize,
         };
         let subsets = sets.iter().map(subset).collect::<Vec<_>>();
-        Self { lower: vec![0; subsets.len()], subsets, last: None }
+        Self { lower: vec![0; subsets.len()], subsets, last: None, found: Vec::new() }
     }
 
     /// Finds what is read of other runs.
     #[inline(always)]
-    fn find<'a>(
-        &mut self,
-        step: &Step<'a>,
-        run: &FoldedRun<'_>,
-        rank: u32,
-        out: &mut Vec<(&'a [u16], usize)>,
-    ) {
+    fn find(&mut self, step: &Step<'a>, run: &FoldedRun<'_>, rank: u32) {
         // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
         let (mut ties, mut empty) = (0u32, 0u32);
         for (axis, &x) in run.prefix.iter().enumerate() {
@@ -349,14 +279,24 @@ impl Neighbours {
                 self.lower[at] = self.lower[rest] + less;
             }
         }
-        out.clear();
+        self.found.clear();
         let bases = step.layout.bases();
         for (&Subset { axes, .. }, lower) in self.subsets.iter().zip(&self.lower).skip(1) {
             if axes & (empty | ties & !(axes >> 1)) == 0
                 && let Some(cells) = step.sources[axes.count_ones() as usize - 1]
             {
-                out.push((cells, bases[(rank - lower) as usize] as usize));
+                self.found.push((cells, bases[(rank - lower) as usize] as usize));
             }
+        }
+    }
+
+    /// The cells that are read in a row, each from the start of the run on.
+    #[inline(always)]
+    fn row(&self, step: &Step<'a>, row: usize, out: &mut Vec<&'a [u16]>) {
+        let cells = step.layout.row(row);
+        out.clear();
+        for &(slot, base) in &self.found {
+            out.push(&slot[cells.start + base..cells.end]);
         }
     }
 }
@@ -504,52 +444,62 @@ impl Row<'_> {
 #[derive(Default)]
 struct Shifted {
     cells: Vec<u16>,
-    /// Cells of a row, and how many rows there are.
+    /// Cells of a row, and how many strata there are of each row.
     length: usize,
-    rows: usize,
+    strata: usize,
 }
 
 impl Shifted {
-    /// Copies the cells that a run reads.
+    /// Copies the cells that a run reads of the strata whose rows these are.
     #[inline(always)]
     fn fill<S: Simd, const DEPTH: usize>(
         &mut self,
         simd: S,
-        step: &Step<'_>,
+        layout: &FoldedLayout,
+        verdicts: &[[&[u16]; DEPTH]],
         run: &FoldedRun<'_>,
         windows: &Windows,
     ) {
-        let layout = step.layout;
         let Some(span) = windows.span::<true>(layout, run, 0) else { return };
         self.length = layout.first_cell(run.limit + 2) + 2 * FOLDED_ALIGNMENT;
-        self.rows = windows.read;
-        let cells = self.length * self.rows * DEPTH;
+        self.strata = DEPTH;
+        let cells = self.length * windows.read * DEPTH;
         if self.cells.len() < cells {
             self.cells.resize(cells, 0);
         }
-        for strata in 0..DEPTH {
-            for row in 0..self.rows {
-                let from = &step.verdicts[strata][layout.row(row)][run.base..];
-                let to = &mut self.cells[(strata * self.rows + row) * self.length..][..self.length];
-                // The cell before the first is one lane less.
-                let (mut start, mut y) = (span.first + 1, span.first_y as usize);
-                to[start - 1] = 0;
-                while start <= span.end {
-                    // Of y − 1 there are lanes 0 … y − 1 and a zero, and one more zero follows.
-                    if y > 0 {
-                        let source = start - 1 - (y + 1);
-                        let mut at = 0;
-                        while at <= y {
-                            store::<S>(to, start + at, load(simd, from, source + at));
-                            at += Cells::<S>::LEN;
-                        }
-                    } else {
-                        to[start] = 0;
-                    }
-                    start += y + 2;
-                    to[start - 1] = 0;
-                    y += 1;
+        for (to, from) in self.cells.chunks_exact_mut(self.length * DEPTH).zip(&verdicts[..windows.read]) {
+            let from = from.map(
+                #[inline(always)]
+                |cells| &cells[run.base..],
+            );
+            // The cell before the first is one lane less.
+            let (mut start, mut y) = (span.first + 1, span.first_y as usize);
+            for strata in 0..DEPTH {
+                to[strata * self.length + start - 1] = 0;
+                if y == 0 {
+                    to[strata * self.length + start] = 0;
+                    to[strata * self.length + start + 1] = 0;
                 }
+            }
+            if y == 0 {
+                (start, y) = (start + 2, 1);
+            }
+            while start <= span.end {
+                // Of y − 1 there are lanes 0 … y − 1 and a zero, and one more zero follows.
+                let source = start - 1 - (y + 1);
+                for strata in 0..DEPTH {
+                    let to = &mut to[strata * self.length + start..];
+                    let from = &from[strata][source..];
+                    store::<S>(to, 0, load(simd, from, 0));
+                    let mut at = Cells::<S>::LEN;
+                    while at <= y {
+                        store::<S>(to, at, load(simd, from, at));
+                        at += Cells::<S>::LEN;
+                    }
+                    to[y + 1] = 0;
+                }
+                start += y + 2;
+                y += 1;
             }
         }
     }
@@ -557,7 +507,7 @@ impl Shifted {
     /// A row of a stratum, from the cell before the first on.
     #[inline(always)]
     fn row(&self, strata: usize, row: usize) -> &[u16] {
-        &self.cells[(strata * self.rows + row) * self.length..][..self.length]
+        &self.cells[(row * self.strata + strata) * self.length..][..self.length]
     }
 }
 
