@@ -27,7 +27,7 @@ override LOWER_3: u32 = 7u;
 override ROWS: u32 = 7u;
 // Entries a task has in the workgroup's list of rows: a multiple of 4, so that four are loaded at once. Where it is not
 // above ROWS they do not fit, and are looked up anew for every word.
-override STRIDE: u32 = 8u;
+override STRIDE: u32 = 10u;
 
 const THREADS: u32 = 64u;
 // In a source, that no move may arrive there.
@@ -91,9 +91,9 @@ struct Step {
 @group(0) @binding(8) var<storage, read_write> lower: array<u32>;
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 
-// For each task and row, where it is, and the mask of what is read there.
-var<workgroup> places: array<u32, STRIDE * (THREADS / TEAM)>;
-var<workgroup> masks: array<u32, STRIDE * (THREADS / TEAM)>;
+// The rows that each task's moves lead to.
+var<workgroup> rows: array<Row, STRIDE * (THREADS / TEAM)>;
+var<workgroup> tasks: array<Task, THREADS / TEAM>;
 var<workgroup> tally: atomic<u32>;
 
 fn coordinate(block: u32, axis: u32) -> u32 {
@@ -121,23 +121,44 @@ fn slab_of(x3: u32) -> Slab {
 // What the words of a block have in common.
 struct Task {
     block: u32,
-    // Where its rows start in the workgroup's list.
-    list: u32,
+    // The block's x3, or 0.
+    x3: u32,
+    // Stones left for x1, x2 and the lane; negative for no positions.
+    rest: i32,
+    // The first and the last lane with positions.
+    first_lane: i32,
+    last_lane: i32,
+    // The row of the bit axis that places are counted from: the block's first, or the dispatch's where it is one block.
+    first_row: u32,
     // Words from one row to the next, in its own slab and in the slab below.
     own_pitch: u32,
     lower_pitch: u32,
-    // The row of the bit axis that places are counted from: the block's first, or the dispatch's where it is one block.
-    first_row: u32,
 }
 
-fn task_of(block: u32, number: u32) -> Task {
+fn task_of(block: u32) -> Task {
+    var task: Task;
+    task.block = block;
+    task.rest = step.total;
+    for (var axis = 0u; axis < AXES; axis++) {
+        task.rest -= i32(coordinate(block, axis));
+    }
+    var bound = region.last_lane;
+    var highest = task.rest / 3;
     if AXES == 0u {
         // Each row is a slab of its own, of all slots.
-        return Task(block, number * STRIDE, slab_of(0u).pitch * region.slots, 0u, u32(step.first_row));
+        task.first_row = u32(step.first_row);
+        task.own_pitch = slab_of(0u).pitch * region.slots;
+    } else {
+        task.x3 = coordinate(block, 0u);
+        bound = i32(coordinate(block, last_axis()));
+        highest = task.rest - 2 * i32(task.x3);
+        task.first_row = task.x3 / ROW_VALUES;
+        task.own_pitch = slab_of(task.x3).pitch;
+        task.lower_pitch = slab_of(max(task.x3, 1u) - 1u).pitch;
     }
-    let x3 = coordinate(block, 0u);
-    let below = slab_of(max(x3, 1u) - 1u);
-    return Task(block, number * STRIDE, slab_of(x3).pitch, below.pitch, x3 / ROW_VALUES);
+    task.first_lane = max(task.rest - region.cap - region.second_max, 0);
+    task.last_lane = select(min(bound, highest), -1, task.rest < 0);
+    return task;
 }
 
 // A row of cells that moves from a block lead to: the word of lane 0 in the bound window, for the task's first row, and a
@@ -185,11 +206,12 @@ fn find_row(block: u32, number: u32) -> Row {
     return Row(row, select(0u, 0xffffffffu, legal));
 }
 
-fn row_of(task: Task, number: u32) -> Row {
+// A row that the moves of a task's block lead to.
+fn row_of(task: u32, number: u32) -> Row {
     if STRIDE > ROWS {
-        return Row(places[task.list + number], masks[task.list + number]);
+        return rows[task * STRIDE + number];
     }
-    return find_row(task.block, number);
+    return find_row(tasks[task].block, number);
 }
 
 // The best of what moves lead to, by what they do to x2: they leave it, or take one stone, or (from x1 or from x2) do either.
@@ -222,7 +244,7 @@ fn joined(options: Options, number: u32, here: Cells, before: Cells) -> Options 
 }
 
 // The options in the rows of the own slab; `at` is the word's distance from the task's first row and lane 0.
-fn own_options(task: Task, at: u32) -> Options {
+fn own_options(task: u32, at: u32) -> Options {
     var options: Options;
     for (var i = 0u; i < OWN_END; i++) {
         let row = row_of(task, i);
@@ -233,7 +255,7 @@ fn own_options(task: Task, at: u32) -> Options {
 }
 
 // These options with those in the rows first .. end, in the other window.
-fn with_lower(found: Options, task: Task, first: u32, end: u32, at: u32) -> Options {
+fn with_lower(found: Options, task: u32, first: u32, end: u32, at: u32) -> Options {
     var options = found;
     for (var i = first; i < end; i++) {
         let row = row_of(task, i);
@@ -249,65 +271,40 @@ struct Place {
     lower: u32,
 }
 
-fn place_of(task: Task, row: u32, word: u32) -> Place {
-    let rows = row - task.first_row;
-    return Place(rows * task.own_pitch + word, rows * task.lower_pitch + word);
+fn place_of(task: u32, row: u32, word: u32) -> Place {
+    let rows = row - tasks[task].first_row;
+    return Place(rows * tasks[task].own_pitch + word, rows * tasks[task].lower_pitch + word);
 }
 
-fn next_row(task: Task, place: Place) -> Place {
-    return Place(place.own + task.own_pitch, place.lower + task.lower_pitch);
+fn next_row(task: u32, place: Place) -> Place {
+    if STRIDE > ROWS {
+        let pitches = rows[task * STRIDE + ROWS + 1u];
+        return Place(place.own + pitches.place, place.lower + pitches.mask);
+    }
+    return Place(place.own + tasks[task].own_pitch, place.lower + tasks[task].lower_pitch);
 }
 
-fn options_at(task: Task, place: Place) -> Options {
+fn options_at(task: u32, place: Place) -> Options {
     return with_lower(own_options(task, place.own), task, OWN_END, ROWS, place.lower);
 }
 
 // The options in the row before the first of a word's window, `row`, for what it hands up.
-fn options_below(task: Task, row: u32, x3: u32, place: Place) -> Options {
-    let own_at = place.own - task.own_pitch;
+fn options_below(task: u32, row: u32, place: Place) -> Options {
+    let own_at = place.own - tasks[task].own_pitch;
     var options: Options;
     if AXES == 0u && i32(row) == step.first_row {
         // That row is in the other window.
         return with_lower(options, task, 0u, OWN_END, own_at + step.own_origin - step.lower_origin);
     }
-    if row > x3 / ROW_VALUES {
+    if row > tasks[task].first_row {
         options = own_options(task, own_at);
     }
-    return with_lower(options, task, OWN_END, ROWS, place.lower - task.lower_pitch);
+    return with_lower(options, task, OWN_END, ROWS, place.lower - tasks[task].lower_pitch);
 }
 
 // The bits from `bit` on: all for bit <= 0, none for bit >= 32.
 fn at_least(bit: i32) -> u32 {
     return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
-}
-
-// The positions of a block in the stratum.
-struct Window {
-    // Stones left for x1, x2 and the lane; negative for no positions.
-    rest: i32,
-    // The first and the last lane with positions.
-    first_lane: i32,
-    last_lane: i32,
-    // The block's x3, or 0.
-    x3: u32,
-}
-
-fn window_of(block: u32) -> Window {
-    var window: Window;
-    window.rest = step.total;
-    for (var axis = 0u; axis < AXES; axis++) {
-        window.rest -= i32(coordinate(block, axis));
-    }
-    var bound = region.last_lane;
-    var highest = window.rest / 3;
-    if AXES > 0u {
-        window.x3 = coordinate(block, 0u);
-        bound = i32(coordinate(block, last_axis()));
-        highest = window.rest - 2 * i32(window.x3);
-    }
-    window.first_lane = max(window.rest - region.cap - region.second_max, 0);
-    window.last_lane = select(min(bound, highest), -1, window.rest < 0);
-    return window;
 }
 
 @compute @workgroup_size(64)
@@ -327,14 +324,18 @@ fn main(
         there = panel < step.deal.panels;
         index = 0u;
     }
-    var block = 0u;
     if there {
-        block = active_blocks[step.deal.first_active + index];
+        let block = active_blocks[step.deal.first_active + index];
+        let task = task_of(block);
+        if thread == 0u {
+            tasks[number] = task;
+        }
         if STRIDE > ROWS {
+            if thread == 0u {
+                rows[number * STRIDE + ROWS + 1u] = Row(task.own_pitch, task.lower_pitch);
+            }
             for (var i = thread; i <= ROWS; i += TEAM) {
-                let row = find_row(block, i);
-                places[number * STRIDE + i] = row.place;
-                masks[number * STRIDE + i] = row.mask;
+                rows[number * STRIDE + i] = find_row(block, i);
             }
         }
     }
@@ -342,14 +343,13 @@ fn main(
         atomicStore(&tally, 0u);
     }
     workgroupBarrier();
+    var count = 0u;
     if there {
         // Which of the words of each row are this thread's first, and how many words it is to the next.
         let first = (panel * TEAM + thread) * WORDS;
-        let count = solve_words(task_of(block, number), window_of(block), first, step.deal.panels * TEAM * WORDS);
-        if count > 0u {
-            atomicAdd(&tally, count);
-        }
+        count = solve_words(number, first, step.deal.panels * TEAM * WORDS);
     }
+    atomicAdd(&tally, count);
     workgroupBarrier();
     if local == 0u {
         atomicAdd(&counts[step.deal.counter], atomicLoad(&tally));

@@ -271,12 +271,13 @@ impl Rows {
     }
 }
 
-/// How many threads work on one block whose moves lead to so many rows, `least` or more, and the entries that these rows
-/// have in the workgroup's memory.
+/// How many threads work on one block whose moves lead to so many rows, `least` or more, and the entries that it has in
+/// the workgroup's list of rows.
 fn share_of_workgroup(context: &Context, rows: u32, least: u32) -> (u32, u32) {
-    let stride = rows.next_multiple_of(4);
-    // A place and a mask each; some words are used otherwise.
-    let bytes = |team: u32| 8 * stride * (THREADS / team) + 64;
+    // One more for the pitches.
+    let stride = (rows + 1).next_multiple_of(2);
+    // A place and a mask each, and the eight words of a task; some words are used otherwise.
+    let bytes = |team: u32| (8 * stride + 32) * (THREADS / team) + 64;
     let most = context.device.limits().max_compute_workgroup_storage_size;
     let teams = std::iter::successors(Some(least), |&team| (team < THREADS).then_some(2 * team));
     match teams.into_iter().find(|&team| bytes(team) <= if team == THREADS { most } else { SHARED_BYTES }) {
