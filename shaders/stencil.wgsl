@@ -25,13 +25,13 @@ override LOWER_1: u32 = 6u;
 override LOWER_2: u32 = 7u;
 override LOWER_3: u32 = 7u;
 override ROWS: u32 = 7u;
-// Entries a task has in the workgroup's list of rows: a multiple of 4, so that four are loaded at once. Where it is not
-// above ROWS they do not fit, and are looked up anew for every word.
+// The workgroup's list of rows has for each task the rows, as many as its threads find at once or a multiple, then the pitches:
+// words from one row to the next. STRIDE is this length, rounded up to an even one, so that two rows are loaded at once.
+// Where it is not above ROWS they do not fit, and are looked up anew for every word.
+override PITCHES: u32 = (ROWS / TEAM + 1u) * TEAM;
 override STRIDE: u32 = 10u;
 
 const THREADS: u32 = 64u;
-// In a source, that no move may arrive there.
-const FORBIDDEN: u32 = 0x80000000u;
 
 // What holds for the whole region.
 struct Region {
@@ -68,9 +68,10 @@ struct Step {
     // The rows of the bit axis to solve, where blocks have no coordinates; elsewhere all.
     first_row: i32,
     last_row: i32,
-    // For each number of touched heaps, the slot that such moves arrive in, or FORBIDDEN and some slot that is not written.
-    // For none, the slot that is written.
-    sources: array<vec4<u32>, 4>,
+    // The slot that is written; each stone taken leads one slot down, and from the first to the last.
+    slot: u32,
+    // Bit k is set if moves that touch k heaps may arrive where they lead.
+    arrivals: u32,
 }
 
 @group(0) @binding(0) var<uniform> region: Region;
@@ -80,8 +81,9 @@ struct Step {
 // Words from the start of each block's slab to the block's first row.
 @group(0) @binding(3) var<storage, read> bases: array<u32>;
 @group(0) @binding(4) var<storage, read> active_blocks: array<u32>;
-// For each of the ROWS rows which coordinates lose a stone (bits 0 to 15, bit i for coordinate i) and the number of touched
-// heaps (bits 16 on). Then 0: the block's own row, to be written.
+// For each of the ROWS rows which coordinates lose a stone (bits 0 to 15, bit i for coordinate i), the number of touched
+// heaps (bits 16 to 30), and in bit 31 whether stones are taken from x1, x2 and the lane. Then 0: the block's own row, to be
+// written, and up to a multiple of TEAM.
 @group(0) @binding(5) var<storage, read> moves: array<u32>;
 // For each axis but the last and each coordinate x, by how much the rank falls from x to x - 1. Then for each slab where it
 // starts, mod 2^32, the words from one slot to the next, and those from one row to the next.
@@ -118,21 +120,21 @@ fn slab_of(x3: u32) -> Slab {
     return Slab(ranks[at], ranks[at + 1u], ranks[at + 2u]);
 }
 
-// What the words of a block have in common.
+// What the words of a block have in common. What is read for each word or pair of them comes first, to be loaded at once.
 struct Task {
-    block: u32,
     // The block's x3, or 0.
     x3: u32,
     // Stones left for x1, x2 and the lane; negative for no positions.
     rest: i32,
-    // The first and the last lane with positions.
-    first_lane: i32,
-    last_lane: i32,
-    // The row of the bit axis that places are counted from: the block's first, or the dispatch's where it is one block.
-    first_row: u32,
     // Words from one row to the next, in its own slab and in the slab below.
     own_pitch: u32,
     lower_pitch: u32,
+    // The first and the last lane with positions.
+    first_lane: i32,
+    last_lane: i32,
+    block: u32,
+    // So that each task starts where four words can be loaded at once.
+    padding: u32,
 }
 
 fn task_of(block: u32) -> Task {
@@ -146,13 +148,11 @@ fn task_of(block: u32) -> Task {
     var highest = task.rest / 3;
     if AXES == 0u {
         // Each row is a slab of its own, of all slots.
-        task.first_row = u32(step.first_row);
         task.own_pitch = slab_of(0u).pitch * region.slots;
     } else {
         task.x3 = coordinate(block, 0u);
         bound = i32(coordinate(block, last_axis()));
         highest = task.rest - 2 * i32(task.x3);
-        task.first_row = task.x3 / ROW_VALUES;
         task.own_pitch = slab_of(task.x3).pitch;
         task.lower_pitch = slab_of(max(task.x3, 1u) - 1u).pitch;
     }
@@ -161,24 +161,46 @@ fn task_of(block: u32) -> Task {
     return task;
 }
 
-// A row of cells that moves from a block lead to: the word of lane 0 in the bound window, for the task's first row, and a
-// mask that is 0 where no such move is legal. The place is one to be read from even then.
+// Where rows of a block's moves lie in the bound windows, mod 2^32: where row 0 of the bit axis would start in the first slot,
+// for the first block of the slab, and the words from one slot to the next; for its own slab and the slab below.
+struct Home {
+    own_start: u32,
+    own_slot: u32,
+    lower_start: u32,
+    lower_slot: u32,
+}
+
+fn home_of(block: u32) -> Home {
+    if AXES == 0u {
+        let slab = slab_of(0u);
+        return Home(slab.start - step.own_origin, slab.pitch, 0u, 0u);
+    }
+    let x3 = coordinate(block, 0u);
+    let below_x3 = max(x3, 1u) - 1u;
+    let slab = slab_of(x3);
+    let below = slab_of(below_x3);
+    return Home(
+        slab.start - x3 / ROW_VALUES * slab.pitch - step.own_origin,
+        slab.slot,
+        below.start - below_x3 / ROW_VALUES * below.pitch - step.lower_origin,
+        below.slot,
+    );
+}
+
+// A row of cells that moves from a block lead to: the word of lane 0 in the bound window, or the word before where moves take
+// from x1, x2 or the lane, counted mod 2^32 from where row 0 of the bit axis would be; and a mask that is 0 where no such move
+// is legal. The place is one to be read from even then.
 struct Row {
     place: u32,
     mask: u32,
 }
 
-fn find_row(block: u32, number: u32) -> Row {
+fn find_row(block: u32, home: Home, number: u32) -> Row {
     let packed_move = moves[number];
-    let touch = packed_move >> 16u;
-    let source = step.sources[touch / 4u][touch % 4u];
-    let slot = source & ~FORBIDDEN;
-    var legal = source < FORBIDDEN;
-    if AXES == 0u {
-        let slab = slab_of(0u);
-        let row = slab.start + u32(step.first_row) * slab.pitch * region.slots + slot * slab.pitch;
-        return Row(row - step.own_origin, select(0u, 0xffffffffu, legal));
-    }
+    let touch = (packed_move >> 16u) & 31u;
+    var legal = ((step.arrivals >> touch) & 1u) == 1u;
+    // The lesser of the two is the one that has not wrapped below 0.
+    let slot = min(step.slot - touch, step.slot - touch + region.slots);
     // The neighbour, one less on each of the move's axes. It is no block where it is unsorted or negative.
     var rank = block;
     var most = u32(region.cap);
@@ -192,18 +214,15 @@ fn find_row(block: u32, number: u32) -> Row {
         if axis + 1u < AXES {
             fall = ranks[axis * (u32(region.cap) + 1u) + x];
         }
-        rank -= falls * fall;
+        rank -= select(0u, fall, falls == 1u);
     }
-    let x3 = coordinate(block, 0u);
     let below = (packed_move & 1u) == 1u;
-    let slab_x3 = x3 - select(0u, 1u, below && x3 > 0u);
-    let slab = slab_of(slab_x3);
-    var row = slab.start + slot * slab.slot + (x3 / ROW_VALUES - slab_x3 / ROW_VALUES) * slab.pitch;
-    row -= select(step.own_origin, step.lower_origin, below);
-    if legal {
-        row += bases[rank - step.block_origin];
+    var place = select(home.own_start, home.lower_start, below) - (packed_move >> 31u);
+    place += slot * select(home.own_slot, home.lower_slot, below);
+    if AXES > 0u {
+        place += select(0u, bases[select(block, rank, legal) - step.block_origin], legal);
     }
-    return Row(row, select(0u, 0xffffffffu, legal));
+    return Row(place, select(0u, 0xffffffffu, legal));
 }
 
 // A row that the moves of a task's block lead to.
@@ -211,7 +230,8 @@ fn row_of(task: u32, number: u32) -> Row {
     if STRIDE > ROWS {
         return rows[task * STRIDE + number];
     }
-    return find_row(tasks[task].block, number);
+    let block = tasks[task].block;
+    return find_row(block, home_of(block), number);
 }
 
 // The best of what moves lead to, by what they do to x2: they leave it, or take one stone, or (from x1 or from x2) do either.
@@ -221,12 +241,16 @@ struct Options {
     shifted: Best,
 }
 
-// The options with a row's: its cells at a thread's words, and those at the words one before, whose lanes are less.
-fn joined(options: Options, number: u32, here: Cells, before: Cells) -> Options {
-    var taken = u32(number >= OWN_1) + u32(number >= OWN_2) + u32(number >= OWN_3);
-    if number >= OWN_END {
-        taken = u32(number >= LOWER_1) + u32(number >= LOWER_2) + u32(number >= LOWER_3);
+// How many stones the moves of a row take from x1, x2 and the lane.
+fn taken_by(number: u32) -> u32 {
+    if number < OWN_END {
+        return u32(number >= OWN_1) + u32(number >= OWN_2) + u32(number >= OWN_3);
     }
+    return u32(number >= LOWER_1) + u32(number >= LOWER_2) + u32(number >= LOWER_3);
+}
+
+// The options with a row's: its cells at a thread's words, and those at the words one before, whose lanes are less.
+fn joined(options: Options, taken: u32, here: Cells, before: Cells) -> Options {
     // As many stones as the row says are taken from x1, x2 and the lane, one from each at most.
     var joined = options;
     if taken == 0u {
@@ -243,13 +267,15 @@ fn joined(options: Options, number: u32, here: Cells, before: Cells) -> Options 
     return joined;
 }
 
-// The options in the rows of the own slab; `at` is the word's distance from the task's first row and lane 0.
+// The options in the rows of the own slab; `at` is the word's distance from row 0 and lane 0.
 fn own_options(task: u32, at: u32) -> Options {
     var options: Options;
     for (var i = 0u; i < OWN_END; i++) {
         let row = row_of(task, i);
-        let word = row.place + at;
-        options = joined(options, i, own_cells(word) & Cells(row.mask), own_cells(word - 1u) & Cells(row.mask));
+        let taken = taken_by(i);
+        let before = row.place + at;
+        let here = before + min(taken, 1u);
+        options = joined(options, taken, own_cells(here) & Cells(row.mask), own_cells(before) & Cells(row.mask));
     }
     return options;
 }
@@ -259,8 +285,10 @@ fn with_lower(found: Options, task: u32, first: u32, end: u32, at: u32) -> Optio
     var options = found;
     for (var i = first; i < end; i++) {
         let row = row_of(task, i);
-        let word = row.place + at;
-        options = joined(options, i, lower_cells(word) & Cells(row.mask), lower_cells(word - 1u) & Cells(row.mask));
+        let taken = taken_by(i);
+        let before = row.place + at;
+        let here = before + min(taken, 1u);
+        options = joined(options, taken, lower_cells(here) & Cells(row.mask), lower_cells(before) & Cells(row.mask));
     }
     return options;
 }
@@ -272,13 +300,12 @@ struct Place {
 }
 
 fn place_of(task: u32, row: u32, word: u32) -> Place {
-    let rows = row - tasks[task].first_row;
-    return Place(rows * tasks[task].own_pitch + word, rows * tasks[task].lower_pitch + word);
+    return Place(row * tasks[task].own_pitch + word, row * tasks[task].lower_pitch + word);
 }
 
 fn next_row(task: u32, place: Place) -> Place {
     if STRIDE > ROWS {
-        let pitches = rows[task * STRIDE + ROWS + 1u];
+        let pitches = rows[task * STRIDE + PITCHES];
         return Place(place.own + pitches.place, place.lower + pitches.mask);
     }
     return Place(place.own + tasks[task].own_pitch, place.lower + tasks[task].lower_pitch);
@@ -296,7 +323,7 @@ fn options_below(task: u32, row: u32, place: Place) -> Options {
         // That row is in the other window.
         return with_lower(options, task, 0u, OWN_END, own_at + step.own_origin - step.lower_origin);
     }
-    if row > tasks[task].first_row {
+    if row > tasks[task].x3 / ROW_VALUES {
         options = own_options(task, own_at);
     }
     return with_lower(options, task, OWN_END, ROWS, place.lower - tasks[task].lower_pitch);
@@ -326,16 +353,17 @@ fn main(
     }
     if there {
         let block = active_blocks[step.deal.first_active + index];
+        if STRIDE > ROWS {
+            let home = home_of(block);
+            for (var i = 0u; i < PITCHES; i += TEAM) {
+                rows[number * STRIDE + i + thread] = find_row(block, home, i + thread);
+            }
+        }
         let task = task_of(block);
         if thread == 0u {
             tasks[number] = task;
-        }
-        if STRIDE > ROWS {
-            if thread == 0u {
-                rows[number * STRIDE + ROWS + 1u] = Row(task.own_pitch, task.lower_pitch);
-            }
-            for (var i = thread; i <= ROWS; i += TEAM) {
-                rows[number * STRIDE + i] = find_row(block, i);
+            if STRIDE > ROWS {
+                rows[number * STRIDE + PITCHES] = Row(task.own_pitch, task.lower_pitch);
             }
         }
     }

@@ -29,8 +29,9 @@ fn beside(here: Cells, before: Cells) -> Cells {
     return before;
 }
 
-fn bits_from(bits: vec2<i32>) -> vec2<u32> {
-    return vec2(at_least(bits.x), at_least(bits.y));
+// The bits below `bits`, which are not negative: all for 32 and more.
+fn bits_below(bits: vec2<i32>) -> vec2<u32> {
+    return select(~(vec2(0xffffffffu) << (vec2<u32>(bits) & vec2(31u))), vec2(0xffffffffu), bits >= vec2(32));
 }
 
 // The floor of x2 in two lanes where positions with few nonempty heaps are to come out N: beyond every x2 for a lane of such.
@@ -63,12 +64,12 @@ fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
     let first = first_low >> 5u;
     var place = place_of(task, u32(first), u32(lane));
     var carry = vec2(0u);
-    if first > 0 && first_low == 32 * first && first_low <= most.x {
+    if first > 0 && (first_low & 31) == 0 && first_low <= most.x {
         let below = options_below(task, u32(first), place);
         carry = (below.either | below.shifted) >> vec2(31u);
     }
-    // How many values of x2 there are from the word's first to the last window's last.
-    var left = most.x + 1 - 32 * first;
+    // The first lane's last value of x2, from the word's first on. The second's is the same or, if that is shorter, one less.
+    var last = most.x - 32 * first;
     let shorter = most.y < most.x;
     // Lanes without positions that may be P.
     var dead = vec2(false, lane == tasks[task].last_lane);
@@ -78,21 +79,22 @@ fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
         dead = dead | (floor == vec2(NO_VALUE));
     }
     // What is below a window is as good as lost.
-    carry |= ~bits_from(low - 32 * first);
+    carry |= bits_below(low - 32 * first);
     var count = counted;
-    while left > 0 {
+    while last >= 0 {
         let options = options_at(task, place);
         let shifted = options.either | options.shifted;
         let lost = options.unshifted | options.either | (shifted << vec2(1u)) | carry;
-        let beyond = vec2(at_least(left), at_least(left - i32(shorter)));
-        let verdict = select(~(lost | beyond), vec2(0u), dead);
+        let from_last = 0xffffffffu << (u32(last) & 31u);
+        let beyond = vec2(from_last << 1u, select(from_last << 1u, from_last, shorter));
+        let verdict = select(~(lost | select(vec2(0u), beyond, last < 32)), vec2(0u), dead);
         let written = row_of(task, ROWS).place + place.own;
         own[written] = verdict.x;
         own[written + 1u] = verdict.y;
         count += countOneBits(verdict.x);
         count += countOneBits(verdict.y);
         carry = shifted >> vec2(31u);
-        left -= 32;
+        last -= 32;
         place = next_row(task, place);
     }
     return count;
