@@ -65,9 +65,14 @@ fn beside(here: Cells, before: Cells) -> Cells {
     return (here << KEY_BITS) | (before >> (32u - KEY_BITS));
 }
 
+// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
+fn at_least(bit: i32) -> u32 {
+    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
+}
+
 // Solves one word of the rows of its lanes' windows. Returns the number of P-positions.
 fn solve_word(number: u32, word: u32, written: u32) -> u32 {
-    let task = tasks[number];
+    let task = task_at(number);
     let lane = i32(word * KEYS);
     let least = task.rest - min(lane + i32(KEYS) - 1, task.last_lane);
     var first = max(select(i32(task.x3), lane, AXES == 0u), least - region.cap);
@@ -106,7 +111,7 @@ fn solve_word(number: u32, word: u32, written: u32) -> u32 {
 
 // Solves a thread's words of a task. Returns the number of P-positions.
 fn solve_words(number: u32, first: u32, stride: u32) -> u32 {
-    let task = tasks[number];
+    let task = task_at(number);
     if task.last_lane < 0 {
         return 0u;
     }

@@ -31,6 +31,10 @@ override ROWS: u32 = 7u;
 override PITCHES: u32 = (ROWS / TEAM + 1u) * TEAM;
 override STRIDE: u32 = 10u;
 
+// Whether threads keep what they know of their task in registers, which costs nothing where CPU cores pose as a GPU. A GPU has
+// the more threads on their way the fewer registers each takes; there they look it up when they need it.
+override KEEP_TASK: bool = false;
+
 const THREADS: u32 = 64u;
 
 // What holds for the whole region.
@@ -97,6 +101,7 @@ struct Step {
 var<workgroup> rows: array<Row, STRIDE * (THREADS / TEAM)>;
 var<workgroup> tasks: array<Task, THREADS / TEAM>;
 var<workgroup> tally: atomic<u32>;
+var<private> kept_task: Task;
 
 fn coordinate(block: u32, axis: u32) -> u32 {
     let pair = coordinates[(block - step.block_origin) * ((AXES + 1u) / 2u) + axis / 2u];
@@ -159,6 +164,13 @@ fn task_of(block: u32) -> Task {
     task.first_lane = max(task.rest - region.cap - region.second_max, 0);
     task.last_lane = select(min(bound, highest), -1, task.rest < 0);
     return task;
+}
+
+fn task_at(number: u32) -> Task {
+    if KEEP_TASK {
+        return kept_task;
+    }
+    return tasks[number];
 }
 
 // Where rows of a block's moves lie in the bound windows, mod 2^32: where row 0 of the bit axis would start in the first slot,
@@ -230,7 +242,7 @@ fn row_of(task: u32, number: u32) -> Row {
     if STRIDE > ROWS {
         return rows[task * STRIDE + number];
     }
-    let block = tasks[task].block;
+    let block = task_at(task).block;
     return find_row(block, home_of(block), number);
 }
 
@@ -300,15 +312,16 @@ struct Place {
 }
 
 fn place_of(task: u32, row: u32, word: u32) -> Place {
-    return Place(row * tasks[task].own_pitch + word, row * tasks[task].lower_pitch + word);
+    return Place(row * task_at(task).own_pitch + word, row * task_at(task).lower_pitch + word);
 }
 
 fn next_row(task: u32, place: Place) -> Place {
-    if STRIDE > ROWS {
+    if STRIDE > ROWS && !KEEP_TASK {
+        // Not the task's own, which compilers would keep from the start.
         let pitches = rows[task * STRIDE + PITCHES];
         return Place(place.own + pitches.place, place.lower + pitches.mask);
     }
-    return Place(place.own + tasks[task].own_pitch, place.lower + tasks[task].lower_pitch);
+    return Place(place.own + task_at(task).own_pitch, place.lower + task_at(task).lower_pitch);
 }
 
 fn options_at(task: u32, place: Place) -> Options {
@@ -317,21 +330,16 @@ fn options_at(task: u32, place: Place) -> Options {
 
 // The options in the row before the first of a word's window, `row`, for what it hands up.
 fn options_below(task: u32, row: u32, place: Place) -> Options {
-    let own_at = place.own - tasks[task].own_pitch;
+    let own_at = place.own - task_at(task).own_pitch;
     var options: Options;
     if AXES == 0u && i32(row) == step.first_row {
         // That row is in the other window.
         return with_lower(options, task, 0u, OWN_END, own_at + step.own_origin - step.lower_origin);
     }
-    if row > tasks[task].x3 / ROW_VALUES {
+    if row > task_at(task).x3 / ROW_VALUES {
         options = own_options(task, own_at);
     }
-    return with_lower(options, task, OWN_END, ROWS, place.lower - tasks[task].lower_pitch);
-}
-
-// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
-fn at_least(bit: i32) -> u32 {
-    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
+    return with_lower(options, task, OWN_END, ROWS, place.lower - task_at(task).lower_pitch);
 }
 
 @compute @workgroup_size(64)
@@ -375,6 +383,9 @@ fn main(
     if there {
         // Which of the words of each row are this thread's first, and how many words it is to the next.
         let first = (panel * TEAM + thread) * WORDS;
+        if KEEP_TASK {
+            kept_task = tasks[number];
+        }
         count = solve_words(number, first, step.deal.panels * TEAM * WORDS);
     }
     atomicAdd(&tally, count);

@@ -50,9 +50,9 @@ fn floor_of(block: u32, lanes: vec2<i32>) -> vec2<i32> {
 // Solves every word of the windows of two lanes, the first of which is given. Returns this count with their P-positions.
 fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
     let lanes = vec2(lane, lane + 1);
-    let t = tasks[task].rest - lanes;
+    let t = task_at(task).rest - lanes;
     // The windows, with the other heap sizes.
-    var low = max(t - region.cap, vec2(i32(tasks[task].x3)));
+    var low = max(t - region.cap, vec2(i32(task_at(task).x3)));
     var most = min(t >> vec2(1u), vec2(region.second_max));
     if AXES == 0u {
         low = max(max(low, lanes), vec2(32 * step.first_row));
@@ -72,9 +72,9 @@ fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
     var last = most.x - 32 * first;
     let shorter = most.y < most.x;
     // Lanes without positions that may be P.
-    var dead = vec2(false, lane == tasks[task].last_lane);
+    var dead = vec2(false, lane == task_at(task).last_lane);
     if step.least_nonempty > 0u {
-        let floor = floor_of(tasks[task].block, lanes);
+        let floor = floor_of(task_at(task).block, lanes);
         low = max(low, floor);
         dead = dead | (floor == vec2(NO_VALUE));
     }
@@ -104,8 +104,8 @@ fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
 fn solve_words(task: u32, first: u32, stride: u32) -> u32 {
     var count = 0u;
     // Whole groups of 8 words.
-    let start = (tasks[task].first_lane & ~7) + i32(first);
-    for (var lane = start; lane <= tasks[task].last_lane; lane += i32(stride)) {
+    let start = (task_at(task).first_lane & ~7) + i32(first);
+    for (var lane = start; lane <= task_at(task).last_lane; lane += i32(stride)) {
         count = solve_lanes(task, lane, count);
     }
     return count;

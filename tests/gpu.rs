@@ -60,11 +60,12 @@ fn solve(mut kernel: impl Backend) -> Vec<Vec<u8>> {
 fn limits() -> impl Strategy<Value = Limits> {
     let bound_bytes = prop_oneof![Just(u64::MAX), Just(1 << 15), Just(1 << 14)];
     let small = prop_oneof![Just(u64::MAX), Just(1 << 10)];
-    (any::<bool>(), bound_bytes, small).prop_map(|(checked, bound_bytes, small)| Limits {
+    (any::<[bool; 2]>(), bound_bytes, small).prop_map(|([checked, as_gpu], bound_bytes, small)| Limits {
         bound_bytes,
         submit_words: small,
         copy_bytes: small,
         checked: Limits::checks_asked_for().unwrap_or(checked),
+        as_gpu,
     })
 }
 

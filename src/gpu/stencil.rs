@@ -92,7 +92,9 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         let (team, stride) = share_of_workgroup(context, rows.moves.len() as u32, LANE_GROUP / S::WORDS);
         rows.moves.resize(rows.moves.len().next_multiple_of(team as usize), 0);
         let tables = Tables::new(problem, &rows, &cells)?;
-        let constants = [("AXES", layout.axes() as u32), ("TEAM", team), ("STRIDE", stride)];
+        let keep = problem.on_software().into();
+        let axes = layout.axes() as u32;
+        let constants = [("AXES", axes), ("TEAM", team), ("STRIDE", stride), ("KEEP_TASK", keep)];
         let overrides = constants.into_iter().chain(rows.bounds());
         let overrides = overrides.map(|(name, value)| (name, f64::from(value))).collect::<Vec<_>>();
         let bindings = bind_group_layout(context, S::NAME, 5, 3)?;

@@ -51,6 +51,8 @@ pub struct Limits {
     pub copy_bytes: u64,
     /// Whether the shader runs with wgpu's guards against wrong indices.
     pub checked: bool,
+    /// Whether CPU cores that pose as a GPU get the work as a GPU does.
+    pub as_gpu: bool,
 }
 
 impl Limits {
@@ -68,7 +70,7 @@ impl Default for Limits {
     /// it, by default none.
     fn default() -> Self {
         let checked = Self::checks_asked_for().unwrap_or(false);
-        Self { bound_bytes: u64::MAX, submit_words: u64::MAX, copy_bytes: COPY_BYTES, checked }
+        Self { bound_bytes: u64::MAX, submit_words: u64::MAX, copy_bytes: COPY_BYTES, checked, as_gpu: false }
     }
 }
 
@@ -84,6 +86,14 @@ pub struct Problem {
     pub layout: Layout,
     /// Bounds on what is done at once.
     pub limits: Limits,
+}
+
+impl Problem {
+    /// Whether to deal out work as suits CPU cores that pose as a GPU.
+    #[must_use]
+    pub fn on_software(&self) -> bool {
+        self.context.summary.software && !self.limits.as_gpu
+    }
 }
 
 /// Buffers that every kernel binds.
@@ -249,7 +259,7 @@ impl<K: Kernel> Strata<K> {
         let lanes = self.problem.layout.block(self.problem.layout.blocks() as u32 - 1).last_lane + 1;
         let team = self.kernel.team();
         let most = (lanes * K::CELL.bytes()).div_ceil(4 * team.words);
-        let busy = if self.problem.context.summary.software { BUSY_CPU_THREADS } else { BUSY_THREADS };
+        let busy = if self.problem.on_software() { BUSY_CPU_THREADS } else { BUSY_THREADS };
         (busy / (blocks * team.threads).max(1)).clamp(1, most)
     }
 
