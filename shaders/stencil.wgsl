@@ -368,7 +368,9 @@ fn main(
             }
         }
         let task = task_of(block);
-        if thread == 0u {
+        if KEEP_TASK {
+            kept_task = task;
+        } else if thread == 0u {
             tasks[number] = task;
             if STRIDE > ROWS {
                 rows[number * STRIDE + PITCHES] = Row(task.own_pitch, task.lower_pitch);
@@ -383,9 +385,6 @@ fn main(
     if there {
         // Which of the words of each row are this thread's first, and how many words it is to the next.
         let first = (panel * TEAM + thread) * WORDS;
-        if KEEP_TASK {
-            kept_task = tasks[number];
-        }
         count = solve_words(number, first, step.deal.panels * TEAM * WORDS);
     }
     atomicAdd(&tally, count);
