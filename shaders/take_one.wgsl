@@ -62,12 +62,6 @@ fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
     // by the lane itself.
     let first_low = min(low.x, low.y);
     let first = first_low >> 5u;
-    var place = place_of(task, u32(first), u32(lane));
-    var carry = vec2(0u);
-    if first > 0 && (first_low & 31) == 0 && first_low <= most.x {
-        let below = options_below(task, u32(first), place);
-        carry = (below.either | below.shifted) >> vec2(31u);
-    }
     // The first lane's last value of x2, from the word's first on. The second's is the same or, if that is shorter, one less.
     var last = most.x - 32 * first;
     let shorter = most.y < most.x;
@@ -79,7 +73,12 @@ fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
         dead = dead | (floor == vec2(NO_VALUE));
     }
     // What is below a window is as good as lost.
-    carry |= bits_below(low - 32 * first);
+    var carry = bits_below(low - 32 * first);
+    var place = place_of(task, u32(first), u32(lane));
+    if first > 0 && (first_low & 31) == 0 && last >= 0 {
+        let below = options_below(task, u32(first), place);
+        carry |= (below.either | below.shifted) >> vec2(31u);
+    }
     var count = counted;
     while last >= 0 {
         let options = options_at(task, place);
