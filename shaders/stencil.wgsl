@@ -387,6 +387,7 @@ fn main(
         let first = (panel * TEAM + thread) * WORDS;
         count = solve_words(number, first, step.deal.panels * TEAM * WORDS);
     }
+    // Outside the condition, where a compiler that adds up a wave's counts first needs no registers for it until here.
     atomicAdd(&tally, count);
     workgroupBarrier();
     if local == 0u {
