@@ -311,6 +311,21 @@ fn both_backends_agree_on_six_to_eight_heaps_of_nim() {
 }
 
 #[test]
+fn both_backends_agree_where_work_is_dealt_as_to_a_gpu() {
+    let Some(context) = device() else { return };
+    for (heaps, width, max, misere) in
+        [(5, 2, 60, false), (5, 3, 30, true), (3, 2, 300, false), (7, 3, 12, true), (13, 13, 2, false)]
+    {
+        let rules = Ruleset::bounded_moore(heaps, width).unwrap().with_misere(misere);
+        let region = Region::new(heaps, max).unwrap();
+        let limits = Limits { as_gpu: true, ..Limits::default() };
+        let shader = TakeOne::with_limits(context.clone(), &rules, &region, limits).unwrap();
+        let twin = cpu::take_one::TakeOne::new(&rules, &region).unwrap();
+        same(Box::new(twin), Box::new(shader), &format!("{rules} ≤ {max}"));
+    }
+}
+
+#[test]
 fn the_device_works_no_longer_than_the_host_waits() {
     let Some(context) = device() else { return };
     let (rules, region) = (Ruleset::bounded_moore(5, 2).unwrap(), Region::new(5, 40).unwrap());
