@@ -65,12 +65,18 @@ fn beside(here: Cells, before: Cells) -> Cells {
     return (here << KEY_BITS) | (before >> (32u - KEY_BITS));
 }
 
+// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
+fn at_least(bit: i32) -> u32 {
+    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
+}
+
 // Solves one word of the rows of its lanes' windows. Returns the number of P-positions.
-fn solve_word(task: Task, block: Window, word: u32, written: u32) -> u32 {
+fn solve_word(number: u32, word: u32, written: u32) -> u32 {
+    let task = task_at(number);
     let lane = i32(word * KEYS);
-    let least = block.rest - min(lane + i32(KEYS) - 1, block.last_lane);
-    var first = max(select(i32(block.x3), lane, AXES == 0u), least - region.cap);
-    var last = min((block.rest - lane) / 2, region.second_max);
+    let least = task.rest - min(lane + i32(KEYS) - 1, task.last_lane);
+    var first = max(select(i32(task.x3), lane, AXES == 0u), least - region.cap);
+    var last = min((task.rest - lane) / 2, region.second_max);
     if AXES == 0u {
         first = max(first, step.first_row);
         last = min(last, step.last_row);
@@ -78,41 +84,42 @@ fn solve_word(task: Task, block: Window, word: u32, written: u32) -> u32 {
     if first > last {
         return 0u;
     }
-    var place = place_of(task, u32(first), word);
+    var place = place_of(number, u32(first), word);
     var below: Best;
     if first > 0 {
-        let options = options_below(task, u32(first), block.x3, place);
+        let options = options_below(number, u32(first), place);
         below = best_of(options.either, options.shifted);
     }
     var count = 0u;
     for (var row = first; row <= last; row++) {
-        let options = options_at(task, place);
+        let options = options_at(number, place);
         let best = best_of(best_of(options.unshifted, options.either), below);
         below = best_of(options.either, options.shifted);
         // The positions of a row are those of one interval of lanes.
-        let first_lane = block.rest - region.cap - row;
-        let highest = min(block.last_lane, block.rest - 2 * row);
+        let first_lane = task.rest - region.cap - row;
+        let highest = min(task.last_lane, task.rest - 2 * row);
         let last_lane = select(highest, min(highest, row), AXES == 0u);
         let bits = i32(KEY_BITS);
         let valid = at_least((first_lane - lane) * bits) & ~at_least((last_lane + 1 - lane) * bits);
         let keys = after(packed(best)) & valid;
         own[written + place.own] = keys;
         count += countOneBits(keys & TOPS);
-        place = next_row(task, place);
+        place = next_row(number, place);
     }
     return count;
 }
 
-// Solves a thread's words of a block. Returns the number of P-positions.
-fn solve_words(task: Task, block: Window, first: u32, stride: u32) -> u32 {
-    if block.last_lane < 0 {
+// Solves a thread's words of a task. Returns the number of P-positions.
+fn solve_words(number: u32, first: u32, stride: u32) -> u32 {
+    let task = task_at(number);
+    if task.last_lane < 0 {
         return 0u;
     }
-    let written = row_of(task, ROWS).place;
+    let written = row_of(number, ROWS).place;
     var count = 0u;
-    let start = (u32(block.first_lane) / KEYS & ~7u) + first;
-    for (var word = start; word <= u32(block.last_lane) / KEYS; word += stride) {
-        count += solve_word(task, block, word, written);
+    let start = (u32(task.first_lane) / KEYS & ~7u) + first;
+    for (var word = start; word <= u32(task.last_lane) / KEYS; word += stride) {
+        count += solve_word(number, word, written);
     }
     return count;
 }

@@ -25,13 +25,17 @@ override LOWER_1: u32 = 6u;
 override LOWER_2: u32 = 7u;
 override LOWER_3: u32 = 7u;
 override ROWS: u32 = 7u;
-// Entries a task has in the workgroup's list of rows: a multiple of 4, so that four are loaded at once. Where it is not
-// above ROWS they do not fit, and are looked up anew for every word.
-override STRIDE: u32 = 8u;
+// The workgroup's list of rows has for each task the rows, as many as its threads find at once or a multiple, then the pitches:
+// words from one row to the next. STRIDE is this length, rounded up to an even one, so that two rows are loaded at once.
+// Where it is not above ROWS they do not fit, and are looked up anew for every word.
+override PITCHES: u32 = (ROWS / TEAM + 1u) * TEAM;
+override STRIDE: u32 = 10u;
+
+// Whether threads keep what they know of their task in registers, which costs nothing where CPU cores pose as a GPU. A GPU has
+// the more threads on their way the fewer registers each takes; there they look it up when they need it.
+override KEEP_TASK: bool = false;
 
 const THREADS: u32 = 64u;
-// In a source, that no move may arrive there.
-const FORBIDDEN: u32 = 0x80000000u;
 
 // What holds for the whole region.
 struct Region {
@@ -68,9 +72,10 @@ struct Step {
     // The rows of the bit axis to solve, where blocks have no coordinates; elsewhere all.
     first_row: i32,
     last_row: i32,
-    // For each number of touched heaps, the slot that such moves arrive in, or FORBIDDEN and some slot that is not written.
-    // For none, the slot that is written.
-    sources: array<vec4<u32>, 4>,
+    // The slot that is written; each stone taken leads one slot down, and from the first to the last.
+    slot: u32,
+    // Bit k is set if moves that touch k heaps may arrive where they lead.
+    arrivals: u32,
 }
 
 @group(0) @binding(0) var<uniform> region: Region;
@@ -80,8 +85,9 @@ struct Step {
 // Words from the start of each block's slab to the block's first row.
 @group(0) @binding(3) var<storage, read> bases: array<u32>;
 @group(0) @binding(4) var<storage, read> active_blocks: array<u32>;
-// For each of the ROWS rows which coordinates lose a stone (bits 0 to 15, bit i for coordinate i) and the number of touched
-// heaps (bits 16 on). Then 0: the block's own row, to be written.
+// For each of the ROWS rows which coordinates lose a stone (bits 0 to 15, bit i for coordinate i), the number of touched
+// heaps (bits 16 to 30), and in bit 31 whether stones are taken from x1, x2 and the lane. Then 0: the block's own row, to be
+// written, and up to a multiple of TEAM.
 @group(0) @binding(5) var<storage, read> moves: array<u32>;
 // For each axis but the last and each coordinate x, by how much the rank falls from x to x - 1. Then for each slab where it
 // starts, mod 2^32, the words from one slot to the next, and those from one row to the next.
@@ -91,10 +97,11 @@ struct Step {
 @group(0) @binding(8) var<storage, read_write> lower: array<u32>;
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 
-// For each task and row, where it is, and the mask of what is read there.
-var<workgroup> places: array<u32, STRIDE * (THREADS / TEAM)>;
-var<workgroup> masks: array<u32, STRIDE * (THREADS / TEAM)>;
+// The rows that each task's moves lead to.
+var<workgroup> rows: array<Row, STRIDE * (THREADS / TEAM)>;
+var<workgroup> tasks: array<Task, THREADS / TEAM>;
 var<workgroup> tally: atomic<u32>;
+var<private> kept_task: Task;
 
 fn coordinate(block: u32, axis: u32) -> u32 {
     let pair = coordinates[(block - step.block_origin) * ((AXES + 1u) / 2u) + axis / 2u];
@@ -118,46 +125,94 @@ fn slab_of(x3: u32) -> Slab {
     return Slab(ranks[at], ranks[at + 1u], ranks[at + 2u]);
 }
 
-// What the words of a block have in common.
+// What the words of a block have in common. What is read for each word or pair of them comes first, to be loaded at once.
 struct Task {
-    block: u32,
-    // Where its rows start in the workgroup's list.
-    list: u32,
+    // The block's x3, or 0.
+    x3: u32,
+    // Stones left for x1, x2 and the lane; negative for no positions.
+    rest: i32,
     // Words from one row to the next, in its own slab and in the slab below.
     own_pitch: u32,
     lower_pitch: u32,
-    // The row of the bit axis that places are counted from: the block's first, or the dispatch's where it is one block.
-    first_row: u32,
+    // The first and the last lane with positions.
+    first_lane: i32,
+    last_lane: i32,
+    block: u32,
+    // So that each task starts where four words can be loaded at once.
+    padding: u32,
 }
 
-fn task_of(block: u32, number: u32) -> Task {
+fn task_of(block: u32) -> Task {
+    var task: Task;
+    task.block = block;
+    task.rest = step.total;
+    for (var axis = 0u; axis < AXES; axis++) {
+        task.rest -= i32(coordinate(block, axis));
+    }
+    var bound = region.last_lane;
+    var highest = task.rest / 3;
     if AXES == 0u {
         // Each row is a slab of its own, of all slots.
-        return Task(block, number * STRIDE, slab_of(0u).pitch * region.slots, 0u, u32(step.first_row));
+        task.own_pitch = slab_of(0u).pitch * region.slots;
+    } else {
+        task.x3 = coordinate(block, 0u);
+        bound = i32(coordinate(block, last_axis()));
+        highest = task.rest - 2 * i32(task.x3);
+        task.own_pitch = slab_of(task.x3).pitch;
+        task.lower_pitch = slab_of(max(task.x3, 1u) - 1u).pitch;
     }
-    let x3 = coordinate(block, 0u);
-    let below = slab_of(max(x3, 1u) - 1u);
-    return Task(block, number * STRIDE, slab_of(x3).pitch, below.pitch, x3 / ROW_VALUES);
+    task.first_lane = max(task.rest - region.cap - region.second_max, 0);
+    task.last_lane = select(min(bound, highest), -1, task.rest < 0);
+    return task;
 }
 
-// A row of cells that moves from a block lead to: the word of lane 0 in the bound window, for the task's first row, and a
-// mask that is 0 where no such move is legal. The place is one to be read from even then.
+fn task_at(number: u32) -> Task {
+    if KEEP_TASK {
+        return kept_task;
+    }
+    return tasks[number];
+}
+
+// Where rows of a block's moves lie in the bound windows, mod 2^32: where row 0 of the bit axis would start in the first slot,
+// for the first block of the slab, and the words from one slot to the next; for its own slab and the slab below.
+struct Home {
+    own_start: u32,
+    own_slot: u32,
+    lower_start: u32,
+    lower_slot: u32,
+}
+
+fn home_of(block: u32) -> Home {
+    if AXES == 0u {
+        let slab = slab_of(0u);
+        return Home(slab.start - step.own_origin, slab.pitch, 0u, 0u);
+    }
+    let x3 = coordinate(block, 0u);
+    let below_x3 = max(x3, 1u) - 1u;
+    let slab = slab_of(x3);
+    let below = slab_of(below_x3);
+    return Home(
+        slab.start - x3 / ROW_VALUES * slab.pitch - step.own_origin,
+        slab.slot,
+        below.start - below_x3 / ROW_VALUES * below.pitch - step.lower_origin,
+        below.slot,
+    );
+}
+
+// A row of cells that moves from a block lead to: the word of lane 0 in the bound window, or the word before where moves take
+// from x1, x2 or the lane, counted mod 2^32 from where row 0 of the bit axis would be; and a mask that is 0 where no such move
+// is legal. The place is one to be read from even then.
 struct Row {
     place: u32,
     mask: u32,
 }
 
-fn find_row(block: u32, number: u32) -> Row {
+fn find_row(block: u32, home: Home, number: u32) -> Row {
     let packed_move = moves[number];
-    let touch = packed_move >> 16u;
-    let source = step.sources[touch / 4u][touch % 4u];
-    let slot = source & ~FORBIDDEN;
-    var legal = source < FORBIDDEN;
-    if AXES == 0u {
-        let slab = slab_of(0u);
-        let row = slab.start + u32(step.first_row) * slab.pitch * region.slots + slot * slab.pitch;
-        return Row(row - step.own_origin, select(0u, 0xffffffffu, legal));
-    }
+    let touch = (packed_move >> 16u) & 31u;
+    var legal = ((step.arrivals >> touch) & 1u) == 1u;
+    // The lesser of the two is the one that has not wrapped below 0.
+    let slot = min(step.slot - touch, step.slot - touch + region.slots);
     // The neighbour, one less on each of the move's axes. It is no block where it is unsorted or negative.
     var rank = block;
     var most = u32(region.cap);
@@ -171,25 +226,24 @@ fn find_row(block: u32, number: u32) -> Row {
         if axis + 1u < AXES {
             fall = ranks[axis * (u32(region.cap) + 1u) + x];
         }
-        rank -= falls * fall;
+        rank -= select(0u, fall, falls == 1u);
     }
-    let x3 = coordinate(block, 0u);
     let below = (packed_move & 1u) == 1u;
-    let slab_x3 = x3 - select(0u, 1u, below && x3 > 0u);
-    let slab = slab_of(slab_x3);
-    var row = slab.start + slot * slab.slot + (x3 / ROW_VALUES - slab_x3 / ROW_VALUES) * slab.pitch;
-    row -= select(step.own_origin, step.lower_origin, below);
-    if legal {
-        row += bases[rank - step.block_origin];
+    var place = select(home.own_start, home.lower_start, below) - (packed_move >> 31u);
+    place += slot * select(home.own_slot, home.lower_slot, below);
+    if AXES > 0u {
+        place += select(0u, bases[select(block, rank, legal) - step.block_origin], legal);
     }
-    return Row(row, select(0u, 0xffffffffu, legal));
+    return Row(place, select(0u, 0xffffffffu, legal));
 }
 
-fn row_of(task: Task, number: u32) -> Row {
+// A row that the moves of a task's block lead to.
+fn row_of(task: u32, number: u32) -> Row {
     if STRIDE > ROWS {
-        return Row(places[task.list + number], masks[task.list + number]);
+        return rows[task * STRIDE + number];
     }
-    return find_row(task.block, number);
+    let block = task_at(task).block;
+    return find_row(block, home_of(block), number);
 }
 
 // The best of what moves lead to, by what they do to x2: they leave it, or take one stone, or (from x1 or from x2) do either.
@@ -199,12 +253,16 @@ struct Options {
     shifted: Best,
 }
 
-// The options with a row's: its cells at a thread's words, and those at the words one before, whose lanes are less.
-fn joined(options: Options, number: u32, here: Cells, before: Cells) -> Options {
-    var taken = u32(number >= OWN_1) + u32(number >= OWN_2) + u32(number >= OWN_3);
-    if number >= OWN_END {
-        taken = u32(number >= LOWER_1) + u32(number >= LOWER_2) + u32(number >= LOWER_3);
+// How many stones the moves of a row take from x1, x2 and the lane.
+fn taken_by(number: u32) -> u32 {
+    if number < OWN_END {
+        return u32(number >= OWN_1) + u32(number >= OWN_2) + u32(number >= OWN_3);
     }
+    return u32(number >= LOWER_1) + u32(number >= LOWER_2) + u32(number >= LOWER_3);
+}
+
+// The options with a row's: its cells at a thread's words, and those at the words one before, whose lanes are less.
+fn joined(options: Options, taken: u32, here: Cells, before: Cells) -> Options {
     // As many stones as the row says are taken from x1, x2 and the lane, one from each at most.
     var joined = options;
     if taken == 0u {
@@ -221,24 +279,28 @@ fn joined(options: Options, number: u32, here: Cells, before: Cells) -> Options 
     return joined;
 }
 
-// The options in the rows of the own slab; `at` is the word's distance from the task's first row and lane 0.
-fn own_options(task: Task, at: u32) -> Options {
+// The options in the rows of the own slab; `at` is the word's distance from row 0 and lane 0.
+fn own_options(task: u32, at: u32) -> Options {
     var options: Options;
     for (var i = 0u; i < OWN_END; i++) {
         let row = row_of(task, i);
-        let word = row.place + at;
-        options = joined(options, i, own_cells(word) & Cells(row.mask), own_cells(word - 1u) & Cells(row.mask));
+        let taken = taken_by(i);
+        let before = row.place + at;
+        let here = before + min(taken, 1u);
+        options = joined(options, taken, own_cells(here) & Cells(row.mask), own_cells(before) & Cells(row.mask));
     }
     return options;
 }
 
 // These options with those in the rows first .. end, in the other window.
-fn with_lower(found: Options, task: Task, first: u32, end: u32, at: u32) -> Options {
+fn with_lower(found: Options, task: u32, first: u32, end: u32, at: u32) -> Options {
     var options = found;
     for (var i = first; i < end; i++) {
         let row = row_of(task, i);
-        let word = row.place + at;
-        options = joined(options, i, lower_cells(word) & Cells(row.mask), lower_cells(word - 1u) & Cells(row.mask));
+        let taken = taken_by(i);
+        let before = row.place + at;
+        let here = before + min(taken, 1u);
+        options = joined(options, taken, lower_cells(here) & Cells(row.mask), lower_cells(before) & Cells(row.mask));
     }
     return options;
 }
@@ -249,65 +311,35 @@ struct Place {
     lower: u32,
 }
 
-fn place_of(task: Task, row: u32, word: u32) -> Place {
-    let rows = row - task.first_row;
-    return Place(rows * task.own_pitch + word, rows * task.lower_pitch + word);
+fn place_of(task: u32, row: u32, word: u32) -> Place {
+    return Place(row * task_at(task).own_pitch + word, row * task_at(task).lower_pitch + word);
 }
 
-fn next_row(task: Task, place: Place) -> Place {
-    return Place(place.own + task.own_pitch, place.lower + task.lower_pitch);
+fn next_row(task: u32, place: Place) -> Place {
+    if STRIDE > ROWS && !KEEP_TASK {
+        // Not the task's own, which compilers would keep from the start.
+        let pitches = rows[task * STRIDE + PITCHES];
+        return Place(place.own + pitches.place, place.lower + pitches.mask);
+    }
+    return Place(place.own + task_at(task).own_pitch, place.lower + task_at(task).lower_pitch);
 }
 
-fn options_at(task: Task, place: Place) -> Options {
+fn options_at(task: u32, place: Place) -> Options {
     return with_lower(own_options(task, place.own), task, OWN_END, ROWS, place.lower);
 }
 
 // The options in the row before the first of a word's window, `row`, for what it hands up.
-fn options_below(task: Task, row: u32, x3: u32, place: Place) -> Options {
-    let own_at = place.own - task.own_pitch;
+fn options_below(task: u32, row: u32, place: Place) -> Options {
+    let own_at = place.own - task_at(task).own_pitch;
     var options: Options;
     if AXES == 0u && i32(row) == step.first_row {
         // That row is in the other window.
         return with_lower(options, task, 0u, OWN_END, own_at + step.own_origin - step.lower_origin);
     }
-    if row > x3 / ROW_VALUES {
+    if row > task_at(task).x3 / ROW_VALUES {
         options = own_options(task, own_at);
     }
-    return with_lower(options, task, OWN_END, ROWS, place.lower - task.lower_pitch);
-}
-
-// The bits from `bit` on: all for bit <= 0, none for bit >= 32.
-fn at_least(bit: i32) -> u32 {
-    return select(0xffffffffu << u32(max(bit, 0)), 0u, bit >= 32);
-}
-
-// The positions of a block in the stratum.
-struct Window {
-    // Stones left for x1, x2 and the lane; negative for no positions.
-    rest: i32,
-    // The first and the last lane with positions.
-    first_lane: i32,
-    last_lane: i32,
-    // The block's x3, or 0.
-    x3: u32,
-}
-
-fn window_of(block: u32) -> Window {
-    var window: Window;
-    window.rest = step.total;
-    for (var axis = 0u; axis < AXES; axis++) {
-        window.rest -= i32(coordinate(block, axis));
-    }
-    var bound = region.last_lane;
-    var highest = window.rest / 3;
-    if AXES > 0u {
-        window.x3 = coordinate(block, 0u);
-        bound = i32(coordinate(block, last_axis()));
-        highest = window.rest - 2 * i32(window.x3);
-    }
-    window.first_lane = max(window.rest - region.cap - region.second_max, 0);
-    window.last_lane = select(min(bound, highest), -1, window.rest < 0);
-    return window;
+    return with_lower(options, task, OWN_END, ROWS, place.lower - task_at(task).lower_pitch);
 }
 
 @compute @workgroup_size(64)
@@ -327,14 +359,21 @@ fn main(
         there = panel < step.deal.panels;
         index = 0u;
     }
-    var block = 0u;
     if there {
-        block = active_blocks[step.deal.first_active + index];
+        let block = active_blocks[step.deal.first_active + index];
         if STRIDE > ROWS {
-            for (var i = thread; i <= ROWS; i += TEAM) {
-                let row = find_row(block, i);
-                places[number * STRIDE + i] = row.place;
-                masks[number * STRIDE + i] = row.mask;
+            let home = home_of(block);
+            for (var i = 0u; i < PITCHES; i += TEAM) {
+                rows[number * STRIDE + i + thread] = find_row(block, home, i + thread);
+            }
+        }
+        let task = task_of(block);
+        if KEEP_TASK {
+            kept_task = task;
+        } else if thread == 0u {
+            tasks[number] = task;
+            if STRIDE > ROWS {
+                rows[number * STRIDE + PITCHES] = Row(task.own_pitch, task.lower_pitch);
             }
         }
     }
@@ -342,14 +381,14 @@ fn main(
         atomicStore(&tally, 0u);
     }
     workgroupBarrier();
+    var count = 0u;
     if there {
         // Which of the words of each row are this thread's first, and how many words it is to the next.
         let first = (panel * TEAM + thread) * WORDS;
-        let count = solve_words(task_of(block, number), window_of(block), first, step.deal.panels * TEAM * WORDS);
-        if count > 0u {
-            atomicAdd(&tally, count);
-        }
+        count = solve_words(number, first, step.deal.panels * TEAM * WORDS);
     }
+    // Outside the condition, where a compiler that adds up a wave's counts first needs no registers for it until here.
+    atomicAdd(&tally, count);
     workgroupBarrier();
     if local == 0u {
         atomicAdd(&counts[step.deal.counter], atomicLoad(&tally));

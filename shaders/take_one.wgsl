@@ -29,8 +29,9 @@ fn beside(here: Cells, before: Cells) -> Cells {
     return before;
 }
 
-fn bits_from(bits: vec2<i32>) -> vec2<u32> {
-    return vec2(at_least(bits.x), at_least(bits.y));
+// The bits below `bits`, which are not negative: all for 32 and more.
+fn bits_below(bits: vec2<i32>) -> vec2<u32> {
+    return select(~(vec2(0xffffffffu) << (vec2<u32>(bits) & vec2(31u))), vec2(0xffffffffu), bits >= vec2(32));
 }
 
 // The floor of x2 in two lanes where positions with few nonempty heaps are to come out N: beyond every x2 for a lane of such.
@@ -47,11 +48,11 @@ fn floor_of(block: u32, lanes: vec2<i32>) -> vec2<i32> {
 }
 
 // Solves every word of the windows of two lanes, the first of which is given. Returns this count with their P-positions.
-fn solve_lanes(task: Task, block: Window, lane: i32, written: u32, counted: u32) -> u32 {
+fn solve_lanes(task: u32, lane: i32, counted: u32) -> u32 {
     let lanes = vec2(lane, lane + 1);
-    let t = block.rest - lanes;
+    let t = task_at(task).rest - lanes;
     // The windows, with the other heap sizes.
-    var low = max(t - region.cap, vec2(i32(block.x3)));
+    var low = max(t - region.cap, vec2(i32(task_at(task).x3)));
     var most = min(t >> vec2(1u), vec2(region.second_max));
     if AXES == 0u {
         low = max(max(low, lanes), vec2(32 * step.first_row));
@@ -61,49 +62,50 @@ fn solve_lanes(task: Task, block: Window, lane: i32, written: u32, counted: u32)
     // by the lane itself.
     let first_low = min(low.x, low.y);
     let first = first_low >> 5u;
-    let place0 = place_of(task, u32(first), u32(lane));
-    var carry = vec2(0u);
-    if first > 0 && first_low == 32 * first && first_low <= most.x {
-        let below = options_below(task, u32(first), block.x3, place0);
-        carry = (below.either | below.shifted) >> vec2(31u);
-    }
-    var place = place0;
-    // How many values of x2 there are from the word's first to the last window's last.
-    var left = most.x + 1 - 32 * first;
-    // The same for the windows of positions that may be P.
-    var ends = vec2(left, select(most.y + 1 - 32 * first, 0, lane == block.last_lane));
+    // The first lane's last value of x2, from the word's first on. The second's is the same or, if that is shorter, one less.
+    var last = most.x - 32 * first;
+    let shorter = most.y < most.x;
+    // Lanes without positions that may be P.
+    var dead = vec2(false, lane == task_at(task).last_lane);
     if step.least_nonempty > 0u {
-        let floor = floor_of(task.block, lanes);
+        let floor = floor_of(task_at(task).block, lanes);
         low = max(low, floor);
-        ends = select(ends, vec2(0), floor == vec2(NO_VALUE));
+        dead = dead | (floor == vec2(NO_VALUE));
     }
-    var window = bits_from(low - 32 * first);
+    // What is below a window is as good as lost.
+    var carry = bits_below(low - 32 * first);
+    var place = place_of(task, u32(first), u32(lane));
+    if first > 0 && (first_low & 31) == 0 && last >= 0 {
+        let below = options_below(task, u32(first), place);
+        carry |= (below.either | below.shifted) >> vec2(31u);
+    }
     var count = counted;
-    while left > 0 {
+    while last >= 0 {
         let options = options_at(task, place);
         let shifted = options.either | options.shifted;
         let lost = options.unshifted | options.either | (shifted << vec2(1u)) | carry;
-        let verdict = ~(lost | bits_from(ends)) & window;
-        own[written + place.own] = verdict.x;
-        own[written + place.own + 1u] = verdict.y;
-        count += countOneBits(verdict.x) + countOneBits(verdict.y);
+        let from_last = 0xffffffffu << (u32(last) & 31u);
+        let beyond = vec2(from_last << 1u, select(from_last << 1u, from_last, shorter));
+        let verdict = select(~(lost | select(vec2(0u), beyond, last < 32)), vec2(0u), dead);
+        let written = row_of(task, ROWS).place + place.own;
+        own[written] = verdict.x;
+        own[written + 1u] = verdict.y;
+        count += countOneBits(verdict.x);
+        count += countOneBits(verdict.y);
         carry = shifted >> vec2(31u);
-        window = vec2(0xffffffffu);
-        left -= 32;
-        ends -= 32;
+        last -= 32;
         place = next_row(task, place);
     }
     return count;
 }
 
 // Solves a thread's lanes of a block. Returns the number of P-positions.
-fn solve_words(task: Task, block: Window, first: u32, stride: u32) -> u32 {
-    let written = row_of(task, ROWS).place;
+fn solve_words(task: u32, first: u32, stride: u32) -> u32 {
     var count = 0u;
     // Whole groups of 8 words.
-    let start = (block.first_lane & ~7) + i32(first);
-    for (var lane = start; lane <= block.last_lane; lane += i32(stride)) {
-        count = solve_lanes(task, block, lane, written, count);
+    let start = (task_at(task).first_lane & ~7) + i32(first);
+    for (var lane = start; lane <= task_at(task).last_lane; lane += i32(stride)) {
+        count = solve_lanes(task, lane, count);
     }
     return count;
 }

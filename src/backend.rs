@@ -2,6 +2,7 @@
 //! between any two.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use crate::error::Result;
 use crate::space::{CanonicalBuf, Stratum, TABLES};
@@ -68,4 +69,17 @@ pub trait Backend {
     /// # Panics
     /// If the past is that of other rules or of another region.
     fn resume(&mut self, past: &Past) -> Result<()>;
+
+    /// Measures from now on how long kernels run, by the clock of the device, if it has one that can be read.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) when a GPU fails.
+    fn time_kernels(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// How long kernels have run since it went to stratum 0 or resumed, if that is measured.
+    fn kernel_time(&self) -> Option<Duration> {
+        None
+    }
 }

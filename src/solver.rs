@@ -294,6 +294,20 @@ impl Solver {
         self.threads.current_num_threads()
     }
 
+    /// Measures from now on how long kernels run, by the clock of the device, if it has one that can be read.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when a GPU failed.
+    pub fn time_kernels(&mut self) -> Result<()> {
+        self.backend.time_kernels()
+    }
+
+    /// How long kernels have run since the start or since the past that the solver resumed from, if that is measured.
+    #[must_use]
+    pub fn kernel_time(&self) -> Option<Duration> {
+        self.backend.kernel_time()
+    }
+
     /// Solves what is left of the region and shows every stratum of it to every observer. `watch` is called after each
     /// stratum and can stop the run.
     ///

@@ -49,6 +49,7 @@ fn every_solver_has_a_row_and_finds_the_same() {
                 assert!(row[key].as_f64().unwrap() > 0.0, "{game}: {key}");
             }
             let kernel = row["solver"] == "cpu";
+            assert!(row["kernel_seconds"].is_null(), "{game}: no device has a clock here");
             assert_eq!(row["bytes_per_position"].is_f64() && row["copy_share"].is_f64(), kernel, "{game}");
         }
         assert_eq!(rows[0]["solver"], "baseline");

@@ -7,6 +7,7 @@ mod common;
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use nimstrata::backend::Backend;
 use nimstrata::cpu;
@@ -60,11 +61,12 @@ fn solve(mut kernel: impl Backend) -> Vec<Vec<u8>> {
 fn limits() -> impl Strategy<Value = Limits> {
     let bound_bytes = prop_oneof![Just(u64::MAX), Just(1 << 15), Just(1 << 14)];
     let small = prop_oneof![Just(u64::MAX), Just(1 << 10)];
-    (any::<bool>(), bound_bytes, small).prop_map(|(checked, bound_bytes, small)| Limits {
+    (any::<[bool; 2]>(), bound_bytes, small).prop_map(|([checked, as_gpu], bound_bytes, small)| Limits {
         bound_bytes,
         submit_words: small,
         copy_bytes: small,
         checked: Limits::checks_asked_for().unwrap_or(checked),
+        as_gpu,
     })
 }
 
@@ -305,6 +307,55 @@ fn both_backends_agree_on_two_heaps_without_multiples_of_twelve() {
 fn both_backends_agree_on_six_to_eight_heaps_of_nim() {
     for (heaps, max) in [(6, 9), (7, 6), (8, 5)] {
         same_on_both_backends(&multiples_forbidden(heaps, 3), max);
+    }
+}
+
+#[test]
+fn both_backends_agree_where_work_is_dealt_as_to_a_gpu() {
+    let Some(context) = device() else { return };
+    for (heaps, width, max, misere) in
+        [(5, 2, 60, false), (5, 3, 30, true), (3, 2, 300, false), (7, 3, 12, true), (13, 13, 2, false)]
+    {
+        let rules = Ruleset::bounded_moore(heaps, width).unwrap().with_misere(misere);
+        let region = Region::new(heaps, max).unwrap();
+        let limits = Limits { as_gpu: true, ..Limits::default() };
+        let shader = TakeOne::with_limits(context.clone(), &rules, &region, limits).unwrap();
+        let twin = cpu::take_one::TakeOne::new(&rules, &region).unwrap();
+        same(Box::new(twin), Box::new(shader), &format!("{rules} ≤ {max}"));
+    }
+}
+
+#[test]
+fn the_device_works_no_longer_than_the_host_waits() {
+    let Some(context) = device() else { return };
+    let (rules, region) = (Ruleset::bounded_moore(5, 2).unwrap(), Region::new(5, 40).unwrap());
+    let nim = multiples_forbidden(4, 6);
+    let kernels: [Box<dyn Backend>; 3] = [
+        Box::new(TakeOne::new(context.clone(), &rules, &region).unwrap()),
+        Box::new(Remoteness::<u8>::new(context.clone(), &rules, &region).unwrap()),
+        Box::new(Sieve::new(context, &nim, &Region::new(4, 40).unwrap()).unwrap()),
+    ];
+    for mut kernel in kernels {
+        kernel.run(true, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(kernel.kernel_time(), None, "nobody has asked for it");
+        kernel.time_kernels().unwrap();
+        assert!(kernel.kernel_time().is_none_or(|time| time.is_zero()));
+        for bits in [false, true] {
+            let (start, mut strata) = (Instant::now(), 0);
+            let mut visit = |_: &Stratum<'_>| {
+                strata += 1;
+                ControlFlow::Continue(())
+            };
+            kernel.run(bits, &mut visit).unwrap();
+            let waited = start.elapsed();
+            assert!(strata > 100);
+            match kernel.kernel_time() {
+                Some(time) => assert!(!time.is_zero() && time <= waited, "{time:?} of {waited:?}"),
+                None => eprintln!("not compared: the adapter tells no times"),
+            }
+        }
+        kernel.restart().unwrap();
+        assert!(kernel.kernel_time().is_none_or(|time| time.is_zero()));
     }
 }
 

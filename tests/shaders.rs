@@ -98,7 +98,8 @@ fn host_structs_lie_like_those_of_the_take_one_shaders() {
                 least_nonempty,
                 first_row,
                 last_row,
-                sources,
+                slot,
+                arrivals,
             ]
         );
     }

@@ -2,6 +2,7 @@
 
 mod adapter;
 mod cells;
+mod clock;
 mod context;
 mod copying;
 pub mod density;

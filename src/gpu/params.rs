@@ -52,11 +52,10 @@ pub struct StencilStep {
     pub first_row: i32,
     /// The last row of the bit axis to solve, where blocks have no coordinates.
     pub last_row: i32,
-    /// Struct padding.
-    pub padding: u32,
-    /// For each number of touched heaps, the slot that such moves arrive in, or [`FORBIDDEN`] and some slot that is not
-    /// written; for none, the slot that is written.
-    pub sources: [u32; 16],
+    /// The slot that is written; each stone taken leads one slot down, and from the first to the last.
+    pub slot: u32,
+    /// Bit k is set if moves that touch k heaps may arrive where they lead.
+    pub arrivals: u32,
 }
 
 /// `Region` of `shaders/sieve.wgsl`: what holds for the whole region. The last five are places in the shader's `index`.
@@ -112,6 +111,3 @@ pub struct DensityStep {
     /// How many segments there are.
     pub segments: u32,
 }
-
-/// In a source, that no move may arrive there.
-pub const FORBIDDEN: u32 = 1 << 31;

@@ -9,7 +9,7 @@ use bytemuck::Zeroable;
 
 use super::Context;
 use super::cells::{Cells, Place, Span, Window, words_a_block};
-use super::params::{FORBIDDEN, StencilRegion, StencilStep};
+use super::params::{StencilRegion, StencilStep};
 use super::strata::{Buffers, Dispatch, Kernel, Problem, THREADS, Team};
 use super::tables::{bind, bind_group_layout, pack_coordinates, part, table};
 use crate::error::Result;
@@ -52,15 +52,12 @@ impl<S: Shader> StencilKernel<S> {
     /// The parameters that all dispatches of a stratum share.
     fn step(&self, rules: &Ruleset, total: u32) -> StencilStep {
         let touches = self.stencil.touches(rules, total);
-        let source = |touch: usize| match touch as u32 {
-            0 => self.slot(total),
-            touch if touches.contains(touch) => self.slot(total - touch),
-            _ => FORBIDDEN | self.slot(total + 1),
-        };
         StencilStep {
             total: total as i32,
             least_nonempty: Stencil::least_nonempty(rules, touches),
-            sources: std::array::from_fn(source),
+            slot: self.slot(total),
+            // And the block's own row, which no move leads to.
+            arrivals: touches.0 | 1,
             ..StencilStep::zeroed()
         }
     }
@@ -91,10 +88,13 @@ impl<S: Shader> Kernel for StencilKernel<S> {
         let (context, layout) = (&problem.context, &problem.layout);
         let stencil = Stencil::new(&problem.rules, layout);
         let cells = Cells::new(context, layout, u64::from(stencil.depth()) + 1, problem.limits.bound_bytes)?;
-        let rows = Rows::new(&stencil.terms);
-        let tables = Tables::new(problem, &rows, &cells)?;
+        let mut rows = Rows::new(&stencil.terms);
         let (team, stride) = share_of_workgroup(context, rows.moves.len() as u32, LANE_GROUP / S::WORDS);
-        let constants = [("AXES", layout.axes() as u32), ("TEAM", team), ("STRIDE", stride)];
+        rows.moves.resize(rows.moves.len().next_multiple_of(team as usize), 0);
+        let tables = Tables::new(problem, &rows, &cells)?;
+        let keep = problem.on_software().into();
+        let axes = layout.axes() as u32;
+        let constants = [("AXES", axes), ("TEAM", team), ("STRIDE", stride), ("KEEP_TASK", keep)];
         let overrides = constants.into_iter().chain(rows.bounds());
         let overrides = overrides.map(|(name, value)| (name, f64::from(value))).collect::<Vec<_>>();
         let bindings = bind_group_layout(context, S::NAME, 5, 3)?;
@@ -241,7 +241,7 @@ impl Tables {
 /// heaps: what remains is taken from x₁, x₂ and the lane, of which one stone each. Hence two terms may read the same row,
 /// one of them at the lane one less.
 struct Rows {
-    /// The rows as the shader reads them, and one more for what is written.
+    /// The rows as the shader reads them, then 0 for what is written.
     moves: Vec<u32>,
     /// How many rows are in the blocks' own slab and in the slab below, with 0, 1, 2 and 3 stones taken from x₁, x₂ and the
     /// lane.
@@ -256,7 +256,8 @@ impl Rows {
         for &(below, taken, ..) in &rows {
             counts[below as usize][taken as usize] += 1;
         }
-        let moves = rows.iter().map(|&(.., axes, touch)| axes | touch << 16).chain([0]).collect();
+        let packed = |&(_, taken, axes, touch): &_| axes | touch << 16 | u32::from(taken > 0) << 31;
+        let moves = rows.iter().map(packed).chain([0]).collect();
         Self { moves, counts }
     }
 
@@ -271,16 +272,17 @@ impl Rows {
     }
 }
 
-/// How many threads work on one block whose moves lead to so many rows, `least` or more, and the entries that these rows
-/// have in the workgroup's memory.
+/// How many threads work on one block whose moves lead to so many rows, `least` or more, and the entries that it has in
+/// the workgroup's list of rows.
 fn share_of_workgroup(context: &Context, rows: u32, least: u32) -> (u32, u32) {
-    let stride = rows.next_multiple_of(4);
-    // A place and a mask each; some words are used otherwise.
-    let bytes = |team: u32| 8 * stride * (THREADS / team) + 64;
+    // One entry more for the pitches.
+    let stride = |team: u32| (rows.next_multiple_of(team) + 1).next_multiple_of(2);
+    // A place and a mask each, and the eight words of a task; some words are used otherwise.
+    let bytes = |team: u32| (8 * stride(team) + 32) * (THREADS / team) + 64;
     let most = context.device.limits().max_compute_workgroup_storage_size;
-    let teams = std::iter::successors(Some(least), |&team| (team < THREADS).then_some(2 * team));
-    match teams.into_iter().find(|&team| bytes(team) <= if team == THREADS { most } else { SHARED_BYTES }) {
-        Some(team) => (team, stride),
+    let mut teams = std::iter::successors(Some(least), |&team| (team < THREADS).then_some(2 * team));
+    match teams.find(|&team| bytes(team) <= if team == THREADS { most } else { SHARED_BYTES }) {
+        Some(team) => (team, stride(team)),
         None => (least, 1),
     }
 }

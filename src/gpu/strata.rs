@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::Context;
 use super::cells::Place;
+use super::clock::{Clock, STAMP_BYTES, Ticks};
 use super::params::Deal;
 use super::tables::part;
 use crate::backend::{Backend, Kept, Past, Visit};
@@ -51,6 +52,8 @@ pub struct Limits {
     pub copy_bytes: u64,
     /// Whether the shader runs with wgpu's guards against wrong indices.
     pub checked: bool,
+    /// Whether CPU cores that pose as a GPU get the work as a GPU does.
+    pub as_gpu: bool,
 }
 
 impl Limits {
@@ -68,7 +71,7 @@ impl Default for Limits {
     /// it, by default none.
     fn default() -> Self {
         let checked = Self::checks_asked_for().unwrap_or(false);
-        Self { bound_bytes: u64::MAX, submit_words: u64::MAX, copy_bytes: COPY_BYTES, checked }
+        Self { bound_bytes: u64::MAX, submit_words: u64::MAX, copy_bytes: COPY_BYTES, checked, as_gpu: false }
     }
 }
 
@@ -84,6 +87,14 @@ pub struct Problem {
     pub layout: Layout,
     /// Bounds on what is done at once.
     pub limits: Limits,
+}
+
+impl Problem {
+    /// Whether to deal out work as suits CPU cores that pose as a GPU.
+    #[must_use]
+    pub fn on_software(&self) -> bool {
+        self.context.summary.software && !self.limits.as_gpu
+    }
 }
 
 /// Buffers that every kernel binds.
@@ -201,6 +212,10 @@ pub struct Strata<K> {
     fresh: bool,
     /// The stratum to solve next.
     next: u32,
+    /// The device's clock, where it is asked for and there is one.
+    clock: Option<Clock>,
+    /// How long the device has worked since it began, by its clock.
+    kernel_time: Duration,
 }
 
 impl<K: Kernel> Strata<K> {
@@ -228,7 +243,8 @@ impl<K: Kernel> Strata<K> {
         let problem = Problem { context, rules: rules.clone(), region: region.clone(), layout, limits };
         let kernel = K::load(&problem)?;
         let words_a_block = (problem.layout.words() / problem.layout.blocks() as u64).max(1);
-        Ok(Self { problem, kernel, words_a_block, fresh: true, next: 0 })
+        let kernel_time = Duration::ZERO;
+        Ok(Self { problem, kernel, words_a_block, fresh: true, next: 0, clock: None, kernel_time })
     }
 
     /// Makes the kernel's memory as it was before the first run.
@@ -249,7 +265,7 @@ impl<K: Kernel> Strata<K> {
         let lanes = self.problem.layout.block(self.problem.layout.blocks() as u32 - 1).last_lane + 1;
         let team = self.kernel.team();
         let most = (lanes * K::CELL.bytes()).div_ceil(4 * team.words);
-        let busy = if self.problem.context.summary.software { BUSY_CPU_THREADS } else { BUSY_THREADS };
+        let busy = if self.problem.on_software() { BUSY_CPU_THREADS } else { BUSY_THREADS };
         (busy / (blocks * team.threads).max(1)).clamp(1, most)
     }
 
@@ -264,8 +280,14 @@ impl<K: Kernel> Strata<K> {
         [groups.div_ceil(rows) as u32, rows as u32, layers]
     }
 
-    /// Submits a batch and, behind it, a copy of cells to `staging`.
-    fn submit(&self, batch: &Batch, copy: Option<&Copy>, staging: &Staging) -> Result<Submitted> {
+    /// Submits a batch and, behind it, a copy of cells to the staging buffers of this number.
+    fn submit(
+        &self,
+        batch: &Batch,
+        copy: Option<&Copy>,
+        staging: &Staging,
+        number: usize,
+    ) -> Result<Submitted> {
         let (context, buffers) = (&self.problem.context, self.kernel.buffers());
         let encoder = context.guarded(|| {
             context.queue.write_buffer(&buffers.steps, 0, &batch.steps);
@@ -274,7 +296,10 @@ impl<K: Kernel> Strata<K> {
                 context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             encoder.clear_buffer(&buffers.counts, 0, None);
             {
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                    timestamp_writes: self.clock.as_ref().map(|clock| clock.watch(number as u32)),
+                    ..Default::default()
+                });
                 pass.set_pipeline(self.kernel.pipeline());
                 for (index, &(group, [x, y, z])) in batch.dispatches.iter().enumerate() {
                     pass.set_bind_group(0, self.kernel.group(group), &[(index * STEP_BYTES) as u32]);
@@ -282,6 +307,9 @@ impl<K: Kernel> Strata<K> {
                 }
             }
             encoder.copy_buffer_to_buffer(&buffers.counts, 0, &staging.counts, 0, buffers.counts.size());
+            if let Some(clock) = &self.clock {
+                clock.fetch(&mut encoder, number as u32, &staging.counts, buffers.counts.size());
+            }
             if let (Some(copy), Some(bits)) = (copy, &staging.bits) {
                 let starts = self.kernel.slab_starts();
                 for slab in copy.slabs.clone() {
@@ -305,7 +333,8 @@ impl<K: Kernel> Strata<K> {
         let whole = (starts[starts.len() - 1] - starts[0]) * 4;
         let bytes = whole.min(self.problem.limits.copy_bytes.max(largest));
         let set = |_| {
-            let counts = context.staging_buffer("counts", self.kernel.buffers().counts.size())?;
+            let stamps = if self.clock.is_some() { STAMP_BYTES } else { 0 };
+            let counts = context.staging_buffer("counts", self.kernel.buffers().counts.size() + stamps)?;
             let bits = bits.then(|| context.staging_buffer("verdicts", bytes)).transpose()?;
             Ok(Staging { counts, bits })
         };
@@ -387,6 +416,7 @@ impl<K: Kernel> Backend for Strata<K> {
             since: Instant::now(),
             unfinished: 0,
             host: vec![0; words],
+            ticks: Ticks::default(),
             stopped: false,
             visit,
         };
@@ -397,6 +427,8 @@ impl<K: Kernel> Backend for Strata<K> {
             next += 1;
         }
         run.finish()?;
+        let worked = run.ticks.worked;
+        self.kernel_time += self.clock.as_ref().map_or(Duration::ZERO, |clock| clock.duration(worked));
         self.next = next;
         Ok(())
     }
@@ -407,7 +439,17 @@ impl<K: Kernel> Backend for Strata<K> {
         }
         self.fresh = true;
         self.next = 0;
+        self.kernel_time = Duration::ZERO;
         Ok(())
+    }
+
+    fn time_kernels(&mut self) -> Result<()> {
+        self.clock = Clock::new(&self.problem.context, FLIGHTS as u32)?;
+        Ok(())
+    }
+
+    fn kernel_time(&self) -> Option<Duration> {
+        self.clock.as_ref().map(|_| self.kernel_time)
     }
 
     fn past(&self) -> Result<Past> {
@@ -471,6 +513,7 @@ struct Copy {
 
 /// Buffers that the host reads one flight's results from.
 struct Staging {
+    /// The counters, and behind them the stamps of the device's clock where it is read.
     counts: wgpu::Buffer,
     bits: Option<wgpu::Buffer>,
 }
@@ -502,6 +545,8 @@ struct Run<'a, 'v, K> {
     unfinished: u64,
     /// The stratum that observers read.
     host: Vec<u32>,
+    /// How long the device has worked, where its clock is read.
+    ticks: Ticks,
     /// Whether the visitor wants no more strata than are on their way.
     stopped: bool,
     visit: &'a mut Visit<'v>,
@@ -576,7 +621,7 @@ impl<K: Kernel> Run<'_, '_, K> {
         }
         let batch = std::mem::take(&mut self.batch);
         let staging = self.next_staging;
-        let (submission, words) = self.driver.submit(&batch, copy, &self.staging[staging])?;
+        let (submission, words) = self.driver.submit(&batch, copy, &self.staging[staging], staging)?;
         self.next_staging = (staging + 1) % FLIGHTS;
         self.flights.push_back(Flight { submission, batch, staging, words });
         Ok(())
@@ -589,7 +634,11 @@ impl<K: Kernel> Run<'_, '_, K> {
         self.budget = self.next_budget(flight.batch.words);
         let (context, staging) = (&self.driver.problem.context, &self.staging[flight.staging]);
         let counts = context.read(&staging.counts, 0..staging.counts.size())?;
-        let counts: &[u32] = bytemuck::cast_slice(&counts);
+        let (counts, stamps) = counts.split_at(self.driver.kernel.buffers().counts.size() as usize);
+        if let Ok(stamps) = bytemuck::try_pod_read_unaligned(stamps) {
+            self.ticks.add(stamps);
+        }
+        let counts: &[u32] = bytemuck::cast_slice(counts);
         if let (Some(words), Some(bits)) = (flight.words, &staging.bits) {
             let mapped = context.read(bits, 0..words.len() as u64 * 4)?;
             self.host[words].copy_from_slice(bytemuck::cast_slice(&mapped));

@@ -25,6 +25,8 @@ pub struct Timed {
     pub p_positions: u64,
     /// The time of the best run.
     pub time: Duration,
+    /// How much of it the device worked, by its own clock, where there is one.
+    pub kernel: Option<Duration>,
 }
 
 impl Timed {
@@ -64,7 +66,7 @@ pub fn baseline(case: &Case, ranking: Ranking, runs: u32) -> Result<Timed> {
             Quantity::Remoteness => baseline::solve_remoteness_with(&case.rules, &case.region, ranking),
         }?;
         let time = start.elapsed();
-        Ok(Timed { positions: solved.positions, p_positions: solved.p_positions, time })
+        Ok(Timed { positions: solved.positions, p_positions: solved.p_positions, time, kernel: None })
     })
 }
 
@@ -72,6 +74,7 @@ pub fn baseline(case: &Case, ranking: Ranking, runs: u32) -> Result<Timed> {
 pub fn kernel(case: &Case, options: &Options, runs: u32) -> Result<Timed> {
     let options = Options { quantity: case.quantity, ..options.clone() };
     let mut solver = Solver::new(&case.rules, &case.region, &options)?;
+    solver.time_kernels()?;
     let start = solver.past()?;
     best(runs, || {
         solver.resume(&start, Summary::default())?;
@@ -82,7 +85,7 @@ pub fn kernel(case: &Case, options: &Options, runs: u32) -> Result<Timed> {
             Err(Error::Interrupted { .. }) => return go_on().map(|()| unreachable!("the run was stopped")),
             solved => solved?,
         };
-        Ok(Timed { positions, p_positions, time })
+        Ok(Timed { positions, p_positions, time, kernel: solver.kernel_time() })
     })
 }
 

@@ -50,7 +50,7 @@ enum QuantityName {
 /// two for each move; where it sieves, a word of line bits for each heap. Most of them come from caches, so that they can be more
 /// than what a copy of memory moves. The last column compares them with copying 128 MiB on as many threads, or 256 MiB
 /// on the GPU, read and written, measured in the same run. Times are by the host's clock, without opening a
-/// device; kernels are not timed by the device's own. Nothing is said about the share of what a core could issue, as its clock
+/// device; the column beside says how much of it a GPU worked, by its own clock, where that can be read. Nothing is said about the share of what a core could issue, as its clock
 /// is not measured.
 ///
 /// For each GPU, growing caps are solved on it and on the CPU, to find from which on it is faster.

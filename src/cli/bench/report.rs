@@ -13,8 +13,8 @@ use super::measure::Timed;
 use crate::cli::figures::{counted, grouped, scientific, time};
 
 /// Columns of the table, behind the game.
-const COLUMNS: [&str; 7] =
-    ["solved by", "cap", "positions/s", "ratio", "time", "bytes/position", "of a copy"];
+const COLUMNS: [&str; 8] =
+    ["solved by", "cap", "positions/s", "ratio", "time", "kernel", "bytes/position", "of a copy"];
 
 /// Who solves.
 #[derive(Clone, PartialEq, Eq)]
@@ -97,6 +97,8 @@ pub struct Row {
     p_positions: u64,
     /// The time of the best run.
     seconds: f64,
+    /// How much of it the device worked, by its own clock.
+    kernel_seconds: Option<f64>,
     positions_per_second: f64,
     /// By what the baseline's rate is multiplied before it is compared, as it ran on a smaller cap.
     scaled_by: f64,
@@ -120,6 +122,7 @@ impl Row {
             positions: timed.positions,
             p_positions: timed.p_positions,
             seconds: timed.time.as_secs_f64(),
+            kernel_seconds: timed.kernel.map(|kernel| kernel.as_secs_f64()),
             positions_per_second: timed.rate(),
             scaled_by,
             ratio,
@@ -142,6 +145,7 @@ impl Row {
             format!("{about}{}", scientific(self.positions_per_second * self.scaled_by)),
             ratio,
             time(Duration::from_secs_f64(self.seconds)),
+            self.kernel_seconds.map_or("–".to_owned(), |seconds| time(Duration::from_secs_f64(seconds))),
             self.bytes_per_position.map_or("–".to_owned(), |bytes| format!("{bytes:.2}")),
             share.unwrap_or_else(|| "–".to_owned()),
         ]
