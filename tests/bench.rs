@@ -49,10 +49,15 @@ fn every_solver_has_a_row_and_finds_the_same() {
                 assert!(row[key].as_f64().unwrap() > 0.0, "{game}: {key}");
             }
             let kernel = row["solver"] == "cpu";
-            assert_eq!(row["bytes_per_position"].is_f64() && row["copy_share"].is_f64(), kernel, "{game}");
+            for key in ["bytes_per_position", "copy_share", "words_per_cycle", "port_share"] {
+                assert!(if kernel { row[key].is_f64() } else { row[key].is_null() }, "{game}: {key}");
+            }
+            // However little there is to do, no core loads more than it can.
+            assert!(row["port_share"].as_f64().is_none_or(|share| share > 0.0 && share < 1.0), "{game}");
         }
         assert_eq!(rows[0]["solver"], "baseline");
         assert_eq!(rows[0]["ratio"], 1.0);
+        assert!((5e7..2e10).contains(&report["clock_hertz"].as_f64().unwrap()), "{}", report["clock_hertz"]);
         assert_eq!(report["copies"].as_array().unwrap().len(), 2);
         assert_eq!(report["crossovers"], Value::Array(Vec::new()));
     }
@@ -76,6 +81,12 @@ fn text_has_a_heading_for_each_game() {
     assert!(lines[0].trim_start().starts_with("solved by"), "{text}");
     assert_eq!(lines[1], "bounded-moore --heaps 4 --width 2");
     assert!(lines[2].starts_with("  baseline ") && lines[4].starts_with("  CPU, 1 thread "), "{text}");
+    // What bounds the kernels is a second table.
+    assert_eq!(lines[5], "");
+    assert!(lines[6].starts_with("  solved by") && lines[6].ends_with("words/cycle  of the ports"), "{text}");
+    assert_eq!(lines[7], lines[1]);
+    assert!(lines[8].starts_with("  CPU, 1 thread ") && lines[8].ends_with(" %"), "{text}");
+    assert!(lines[..10].iter().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]
