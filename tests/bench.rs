@@ -1,23 +1,14 @@
 //! `nimstrata bench` and `solve --predict` on tiny regions: what they print, and nothing about how long it takes.
 
-use assert_cmd::Command;
+mod common;
+
+use common::program::{nimstrata, printed, refusal};
 use serde_json::Value;
 
 const SMALL: &str = "bounded-moore --heaps 4 --width 2 --max 12 --repeat 1";
 
-/// The program with these arguments, on a machine without any GPU driver.
-fn nimstrata(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-    command.args(arguments.split_whitespace()).env("COLUMNS", "100");
-    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-        command.env(variable, "/nonexistent");
-    }
-    command
-}
-
 fn output(arguments: &str) -> String {
-    let run = nimstrata(arguments).assert().success().stderr("");
-    String::from_utf8(run.get_output().stdout.clone()).unwrap()
+    printed(nimstrata(arguments).assert())
 }
 
 fn json(arguments: &str) -> Value {
@@ -25,8 +16,7 @@ fn json(arguments: &str) -> Value {
 }
 
 fn refused(arguments: &str) -> String {
-    let run = nimstrata(arguments).assert().code(2).stdout("");
-    String::from_utf8(run.get_output().stderr.clone()).unwrap()
+    refusal(nimstrata(arguments).assert(), 2)
 }
 
 #[test]
