@@ -21,9 +21,7 @@ impl Part {
             Self::Progression { step, first } => total >= first && (total - first).is_multiple_of(step),
         }
     }
-}
 
-impl Part {
     /// Whether all totals of another part are among these.
     fn holds(self, other: Self) -> bool {
         match (self, other) {
