@@ -469,6 +469,24 @@ fn what_is_typed_must_be_in_the_store() {
 }
 
 #[test]
+fn a_store_keeps_the_name_of_its_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    // Of one heap is both at most one and exactly one.
+    json("solve exact-slow --heaps 3 --width 1 --max 5 --out @", &path);
+    for (typed, name) in
+        [("", "exact-slow"), ("exact-slow", "exact-slow"), ("bounded-moore", "bounded-moore")]
+    {
+        assert_eq!(json(&format!("census {typed} --store @"), &path)["game"], name);
+    }
+    let message = "@ holds exact-slow --heaps 3 --width 1 --max 5, and --misere was asked for";
+    refuses("census --misere --store @", &path, 2, message);
+    // It is the same game, and has all of it.
+    json("solve bounded-moore --heaps 3 --width 1 --max 5 --out @", &path);
+    assert_eq!(json("census --store @", &path)["game"], "exact-slow");
+}
+
+#[test]
 fn forbidden_totals_may_be_written_in_other_ways() {
     let made = NIM5.make();
     for forbid in ["5k,10k", "0,5k+5,35", "10..10,20k,5k"] {

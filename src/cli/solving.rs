@@ -19,6 +19,7 @@ use nimstrata::store::{Store, Subject, Writer};
 use nimstrata::{Error, Result};
 
 use super::figures::grouped;
+use super::game::Game;
 use super::progress::{Bar, strata_of};
 use super::{interrupt, number};
 
@@ -272,12 +273,13 @@ impl Solving {
     /// Solves a region into a store, or what is left of it. Observers see all of it.
     pub fn run_storing(
         &self,
-        rules: &Ruleset,
+        game: &Game,
         region: &Region,
         observers: &mut [&mut dyn Observer],
         folder: &Path,
     ) -> Result<Solved> {
         let quantity = self.options.quantity;
+        let rules = &game.rules;
         let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
         let needed = u128::from(Writer::memory(&subject)?);
         let what = format!("writing the strata of {}", folder.display());
@@ -289,7 +291,7 @@ impl Solving {
             bar.update(0, || format!("reading {} strata back", grouped(done.into())));
             flow(!interrupt::asked())
         };
-        let mut writer = Writer::open(folder, subject, &mut reading)?;
+        let mut writer = Writer::open_named(folder, game.name.name(), subject, &mut reading)?;
         if writer.known().strata() > 0 {
             let mut watch = |progress: &Progress| step(&mut bar, region, progress, true);
             let learned = solver.learn(&writer.known(), observers, &mut watch);
