@@ -53,12 +53,13 @@ enum QuantityName {
 /// on the GPU, read and written, measured in the same run. Times are by the host's clock, without opening a
 /// device; kernels are not timed by the device's own.
 ///
-/// Words a cycle and thread count every 32 bits of the layout with at least one position in them, which are 32 verdicts, or
-/// four or two positions' remoteness. A cycle is the time of one step in a chain of additions and exclusive ors, each
-/// of which needs the one before: measured on one thread in the same run, it is the core's effective clock. "Of the ports"
-/// compares them with what loading alone would allow: a load of 32 bytes for each neighbour row, or where the kernel sieves for
-/// each heap, and two such loads a cycle. That many is an assumption, which holds for today's x86-64 when everything lies in
-/// the first cache. What is left is loads that wait, setting up, and words without positions that are solved along with others.
+/// Words a cycle are of one thread. A word is 32 bits of the layout: 32 verdicts, at least one of them that of a position; or
+/// the remoteness of four positions, of two where it takes two bytes. A cycle is the time of one step in a chain of additions
+/// and exclusive ors, each of which needs the one before; measured on one thread in the same run, it is the effective clock of a
+/// core. "Of the ports" compares them with what loading alone would allow: a load of 32 bytes for each neighbour row, or
+/// where the kernel sieves for each heap, and two such loads a cycle. That many is an assumption: today's x86-64 cores do it when
+/// everything lies in the first cache, and some load 64 bytes as often. What is left is loads that wait, setting up, and words
+/// without positions that are solved along with others.
 ///
 /// For each GPU, growing caps are solved on it and on the CPU, to find from which on it is faster.
 #[derive(clap::Args)]

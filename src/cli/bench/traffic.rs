@@ -19,7 +19,7 @@ use crate::cli::work;
 pub struct Traffic {
     /// Bytes loaded and stored for a position.
     pub bytes: f64,
-    /// Words for a position: 32 bits of the layout with at least one position in them.
+    /// Words for a position: 32 verdicts of the layout, at least one of them that of a position, or four bytes of remoteness.
     pub words: f64,
     /// Rows that are read for a word, each of them a load.
     pub loads: f64,
