@@ -4,12 +4,7 @@
 # chromium-common, of which only the driver is unpacked, into target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-if [ -z "${XDG_RUNTIME_DIR:-}" ]; then
-    XDG_RUNTIME_DIR=$(mktemp -d)
-    export XDG_RUNTIME_DIR
-    trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
-fi
+. scripts/adapter.sh
 
 fail() {
     echo "test-drivers: $1" >&2
@@ -51,7 +46,7 @@ cargo build --quiet
 cargo test --quiet --no-run --test gpu --test shaders
 for driver in "$lavapipe" "$swiftshader"; do
     export VK_DRIVER_FILES=$driver VK_ICD_FILENAMES=$driver
-    adapter=$(cargo run --quiet -- devices --json | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' | head -n 1)
+    adapter=$(first_adapter)
     [ -n "$adapter" ] || fail "the driver $driver shows no adapter"
     for checks in 0 1; do
         echo "== $adapter, shader checks $([ "$checks" = 1 ] && echo on || echo off)"

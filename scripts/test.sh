@@ -3,17 +3,11 @@
 # installed first. NIMSTRATA_NO_GPU=1 leaves them out, and says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-# The driver asks where it may keep its files.
-if [ -z "${XDG_RUNTIME_DIR:-}" ]; then
-    XDG_RUNTIME_DIR=$(mktemp -d)
-    export XDG_RUNTIME_DIR
-    trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
-fi
+. scripts/adapter.sh
 
 cargo build --quiet
 without_gpu=${NIMSTRATA_NO_GPU:-0}
-if [ "$without_gpu" = 0 ] && ! cargo run --quiet -- devices --json | grep -q '"name"'; then
+if [ "$without_gpu" = 0 ] && [ -z "$(first_adapter)" ]; then
     scripts/vulkan-driver.sh
 fi
 
@@ -33,7 +27,7 @@ passed() { # The tests that passed in the sections of the log whose header match
 }
 echo
 if [ "$without_gpu" = 0 ]; then
-    adapter=$(cargo run --quiet -- devices --json | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' | head -n 1)
+    adapter=$(first_adapter)
     echo "$(passed .) tests passed, $(passed tests/gpu) of them on the adapter $adapter"
 else
     echo "$(passed .) tests passed; NIMSTRATA_NO_GPU is set, so the $(passed tests/gpu) in tests/gpu.rs ran on no adapter"

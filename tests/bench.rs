@@ -1,23 +1,14 @@
 //! `nimstrata bench` and `solve --predict` on tiny regions: what they print, and nothing about how long it takes.
 
-use assert_cmd::Command;
+mod common;
+
+use common::program::{nimstrata, printed, refusal};
 use serde_json::Value;
 
 const SMALL: &str = "bounded-moore --heaps 4 --width 2 --max 12 --repeat 1";
 
-/// The program with these arguments, on a machine without any GPU driver.
-fn nimstrata(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-    command.args(arguments.split_whitespace()).env("COLUMNS", "100");
-    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-        command.env(variable, "/nonexistent");
-    }
-    command
-}
-
 fn output(arguments: &str) -> String {
-    let run = nimstrata(arguments).assert().success().stderr("");
-    String::from_utf8(run.get_output().stdout.clone()).unwrap()
+    printed(nimstrata(arguments).assert())
 }
 
 fn json(arguments: &str) -> Value {
@@ -25,8 +16,7 @@ fn json(arguments: &str) -> Value {
 }
 
 fn refused(arguments: &str) -> String {
-    let run = nimstrata(arguments).assert().code(2).stdout("");
-    String::from_utf8(run.get_output().stderr.clone()).unwrap()
+    refusal(nimstrata(arguments).assert(), 2)
 }
 
 #[test]
@@ -50,10 +40,15 @@ fn every_solver_has_a_row_and_finds_the_same() {
             }
             let kernel = row["solver"] == "cpu";
             assert!(row["kernel_seconds"].is_null(), "{game}: no device has a clock here");
-            assert_eq!(row["bytes_per_position"].is_f64() && row["copy_share"].is_f64(), kernel, "{game}");
+            for key in ["bytes_per_position", "copy_share", "words_per_cycle", "port_share"] {
+                assert!(if kernel { row[key].is_f64() } else { row[key].is_null() }, "{game}: {key}");
+            }
+            // However little there is to do, no core loads more than it can.
+            assert!(row["port_share"].as_f64().is_none_or(|share| share > 0.0 && share < 1.0), "{game}");
         }
         assert_eq!(rows[0]["solver"], "baseline");
         assert_eq!(rows[0]["ratio"], 1.0);
+        assert!((5e7..2e10).contains(&report["clock_hertz"].as_f64().unwrap()), "{}", report["clock_hertz"]);
         assert_eq!(report["copies"].as_array().unwrap().len(), 2);
         assert_eq!(report["crossovers"], Value::Array(Vec::new()));
     }
@@ -77,6 +72,12 @@ fn text_has_a_heading_for_each_game() {
     assert!(lines[0].trim_start().starts_with("solved by"), "{text}");
     assert_eq!(lines[1], "bounded-moore --heaps 4 --width 2");
     assert!(lines[2].starts_with("  baseline ") && lines[4].starts_with("  CPU, 1 thread "), "{text}");
+    // What bounds the kernels is a second table.
+    assert_eq!(lines[5], "");
+    assert!(lines[6].starts_with("  solved by") && lines[6].ends_with("words/cycle  of the ports"), "{text}");
+    assert_eq!(lines[7], lines[1]);
+    assert!(lines[8].starts_with("  CPU, 1 thread ") && lines[8].ends_with(" %"), "{text}");
+    assert!(lines[..10].iter().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]

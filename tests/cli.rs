@@ -2,30 +2,18 @@
 //!
 //! No test here uses a GPU: the drivers are hidden from every run.
 
+mod common;
+
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use assert_cmd::Command;
+use common::program::{PROGRAM, hiding_drivers, nimstrata, printed, process, refusal};
 use serde_json::Value;
-
-/// The program with these arguments, split at blanks, on a machine without any GPU driver.
-fn nimstrata(arguments: &str) -> Command {
-    with(&arguments.split_whitespace().collect::<Vec<_>>())
-}
-
-fn with(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-    command.args(arguments).env("COLUMNS", "100");
-    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-        command.env(variable, "/nonexistent");
-    }
-    command
-}
 
 /// What a run that succeeds prints.
 fn output(arguments: &str) -> String {
-    let run = nimstrata(arguments).assert().success().stderr("");
-    String::from_utf8(run.get_output().stdout.clone()).unwrap()
+    printed(nimstrata(arguments).assert())
 }
 
 /// The object that a run with `--json` prints, and nothing else.
@@ -41,8 +29,7 @@ fn refuses(arguments: &str, code: i32, message: &str) {
 }
 
 fn refuses_exactly(arguments: &[&str], code: i32, message: &str) {
-    let run = with(arguments).assert().code(code).stdout("");
-    let errors = String::from_utf8_lossy(&run.get_output().stderr);
+    let errors = refusal(Command::from_std(process(arguments.iter().copied())).assert(), code);
     let said = errors.strip_prefix("nimstrata: error: ").unwrap_or_else(|| panic!("{arguments:?}: {errors}"));
     assert!(said.starts_with(message), "{arguments:?}: {errors}");
 }
@@ -739,7 +726,7 @@ mod completion {
         let path = folder.path().join("f.npy");
         std::fs::write(&path, "old").unwrap();
         let arguments = complete(&format!("--max 16000 --threads 1 --out {}", path.display()));
-        let (errors, code) = streams::interrupted(&arguments, "-INT");
+        let (errors, code) = streams::interrupted(streams::started(&arguments), &["-INT"]);
         assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
         assert!(
             errors.ends_with(" % of the pairs, nothing was kept; the same command starts over\n"),
@@ -955,7 +942,7 @@ mod check {
     #[cfg(target_os = "linux")]
     fn an_interrupted_check_says_how_far_it_came() {
         let arguments = "check words-five --max 400 --width 2 --backend cpu";
-        let (errors, code) = streams::interrupted(arguments, "-TERM");
+        let (errors, code) = streams::interrupted(streams::started(arguments), &["-TERM"]);
         assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
         assert_eq!(code, Some(130));
     }
@@ -1449,13 +1436,18 @@ mod limits {
 mod streams {
     use super::*;
     use std::io::{BufRead, BufReader, Read};
+    use std::process::Child;
 
     /// More output than a pipe holds.
     const LONG_TABLE: &str = "census bounded-moore --heaps 8 --width 2 --max 9 --modulus 3 --all";
 
-    fn started(arguments: &str) -> std::process::Child {
-        let mut process = Process::new(env!("CARGO_BIN_EXE_nimstrata"));
-        process.args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    pub fn started(arguments: &str) -> Child {
+        piped(process(arguments.split(' ')))
+    }
+
+    /// Starts a process, with nothing to read.
+    fn piped(mut process: Process) -> Child {
+        process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     #[test]
@@ -1505,9 +1497,8 @@ mod streams {
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_reported() {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let mut process = Process::new(env!("CARGO_BIN_EXE_nimstrata"));
-        let run =
-            process.args(solve("").split_whitespace()).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let mut process = process(solve("").split_whitespace());
+        let run = process.stdout(full).stderr(Stdio::piped()).output().unwrap();
         assert!(String::from_utf8_lossy(&run.stderr).starts_with("nimstrata: error: writing the output: "));
         assert_eq!(run.status.code(), Some(3));
     }
@@ -1518,10 +1509,12 @@ mod streams {
         output("solve bounded-moore --heaps 5 --width 2 --max 100 --threads 1 --digest");
     }
 
-    /// Interrupts a run that would take minutes, once it listens, and returns what it printed and its exit code.
+    /// A run that takes seconds.
+    const LONG_SOLVE: &str = "solve bounded-moore --heaps 5 --width 2 --max 400 --backend cpu";
+
+    /// Sends signals to a run once it listens, and returns what it printed and its exit code.
     #[cfg(target_os = "linux")]
-    pub fn interrupted(arguments: &str, signal: &str) -> (String, Option<i32>) {
-        let mut run = started(arguments);
+    pub fn interrupted(mut run: Child, signals: &[&str]) -> (String, Option<i32>) {
         let listens = || {
             let status = std::fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap();
             let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
@@ -1531,18 +1524,35 @@ mod streams {
         while !listens() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        Process::new("kill").args([signal, &run.id().to_string()]).status().unwrap();
+        for signal in signals {
+            Process::new("kill").args([*signal, &run.id().to_string()]).status().unwrap();
+        }
         let mut errors = String::new();
         run.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         (errors, run.wait().unwrap().code())
     }
 
+    /// A long run that a program starts which does something to signals before.
+    #[cfg(target_os = "linux")]
+    fn started_by(program: &str, arguments: &[&str]) -> Child {
+        let arguments = arguments.iter().copied().chain([PROGRAM]).chain(LONG_SOLVE.split(' '));
+        piped(hiding_drivers(Process::new(program), arguments))
+    }
+
     #[test]
     #[cfg(target_os = "linux")]
     fn a_hang_up_is_left_to_the_system() {
-        let (errors, code) =
-            interrupted("solve bounded-moore --heaps 5 --width 2 --max 400 --backend cpu", "-HUP");
+        // Also where these tests ignore hang-ups themselves, as under nohup.
+        let (errors, code) = interrupted(started_by("env", &["--default-signal=HUP"]), &["-HUP"]);
         assert_eq!((errors.as_str(), code), ("", None));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_hang_up_that_is_ignored_stays_ignored() {
+        let (errors, code) = interrupted(started_by("nohup", &[]), &["-HUP", "-TERM"]);
+        assert!(errors.contains("nimstrata: error: interrupted after "), "{errors}");
+        assert_eq!(code, Some(130));
     }
 
     #[test]
@@ -1552,7 +1562,7 @@ mod streams {
             for command in ["solve", "census"] {
                 let arguments =
                     format!("{command} bounded-moore --heaps 5 --width 2 --max 400 --backend cpu");
-                let (errors, code) = interrupted(&arguments, signal);
+                let (errors, code) = interrupted(started(&arguments), &[signal]);
                 assert!(errors.starts_with("nimstrata: error: interrupted after "), "{errors}");
                 assert!(errors.ends_with(" of 2001 strata; the same command starts over\n"), "{errors}");
                 assert_eq!(code, Some(130));

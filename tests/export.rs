@@ -5,11 +5,10 @@
 mod common;
 
 use std::io::Read;
-use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
-use assert_cmd::Command;
 use common::Case;
+use common::program::{Workshop, printed, process};
 use nimstrata::export::{Bitmap, Entries, FullBox, List, ListFormat};
 use nimstrata::game::{Position, Ruleset};
 use nimstrata::oracle;
@@ -19,46 +18,17 @@ use nimstrata::space::Region;
 use nimstrata::store::Store;
 use proptest::prelude::*;
 use serde_json::Value;
-use tempfile::TempDir;
-
-/// A folder with a store in it, named `store`.
-struct Workshop(TempDir);
 
 impl Workshop {
-    fn solving(rules: &Ruleset, region: &Region, quantity: Quantity) -> Self {
-        let workshop = Self(tempfile::tempdir().unwrap());
-        common::write_store(&workshop.0.path().join("store"), rules, region, quantity);
-        workshop
-    }
-
     /// A store of Nim with totals of multiples of five forbidden.
     fn nim5(heaps: u32, max: u64) -> Self {
         let rules = Ruleset::forbidden_total_size(heaps).unwrap().with_forbidden("5k".parse().unwrap());
         Self::solving(&rules, &Region::new(heaps, max).unwrap(), Quantity::Verdict)
     }
 
-    fn store(&self) -> Store {
-        Store::open(&self.0.path().join("store")).unwrap()
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.0.path().join(name)).unwrap()
-    }
-
-    /// Runs the program in the folder, on a machine without any GPU driver.
-    fn run(&self, arguments: &str) -> assert_cmd::assert::Assert {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-        command.args(arguments.split_whitespace()).current_dir(self.0.path()).env("COLUMNS", "100");
-        for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-            command.env(variable, "/nonexistent");
-        }
-        command.assert()
-    }
-
-    /// What a run that succeeds prints.
+    /// What an export that succeeds prints.
     fn output(&self, arguments: &str) -> String {
-        let run = self.run(&format!("export store {arguments}")).success().stderr("");
-        String::from_utf8(run.get_output().stdout.clone()).unwrap()
+        printed(self.run(&format!("export store {arguments}")))
     }
 
     /// The object that a run with `--json` prints, and nothing else.
@@ -66,14 +36,9 @@ impl Workshop {
         serde_json::from_str(&self.output(&format!("{arguments} --json"))).unwrap()
     }
 
-    /// Asserts that a run prints nothing but this message, ends with this code, and leaves no file behind.
+    /// Asserts that an export is refused with this message and this code.
     fn refuses(&self, arguments: &str, code: i32, message: &str) {
-        let run = self.run(&format!("export store {arguments}")).code(code).stdout("");
-        let errors = String::from_utf8_lossy(&run.get_output().stderr);
-        let said = errors.strip_prefix("nimstrata: ").unwrap_or_else(|| panic!("{arguments}: {errors}"));
-        let said = said.strip_prefix("error: ").unwrap_or(said);
-        assert!(said.starts_with(message), "{arguments}: {errors}");
-        assert_eq!(std::fs::read_dir(self.0.path()).unwrap().count(), 1, "{arguments}");
+        self.refused(&format!("export store {arguments}"), code, message);
     }
 }
 
@@ -361,11 +326,11 @@ fn what_cannot_be_exported_is_refused() {
 #[test]
 fn only_finished_and_whole_stores_are_exported() {
     let workshop = Workshop::nim5(3, 9);
-    let path = workshop.0.path().join("store/verdict.npy");
+    let path = workshop.path("store/verdict.npy");
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
     workshop.refuses("--out a.csv", 4, "store/verdict.npy is damaged: it has ");
-    std::fs::remove_dir_all(workshop.0.path().join("store")).unwrap();
+    std::fs::remove_dir_all(workshop.path("store")).unwrap();
     let run = workshop.run("export store --out a.csv").code(2).stdout("");
     let errors = String::from_utf8_lossy(&run.get_output().stderr);
     assert_eq!(
@@ -377,7 +342,8 @@ fn only_finished_and_whole_stores_are_exported() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let workshop = Workshop::nim5(3, 400);
-    let mut run = program(workshop.0.path(), &["export", "store", "--format", "csv"])
+    let mut run = process(["export", "store", "--format", "csv"])
+        .current_dir(workshop.folder())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -394,13 +360,14 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn an_interrupted_export_leaves_nothing() {
     let workshop = Workshop::nim5(8, 16);
-    let mut run = program(workshop.0.path(), &["export", "store", "--out", "a.npy"])
+    let mut run = process(["export", "store", "--out", "a.npy"])
+        .current_dir(workshop.folder())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     // The part that is being written is there from the start.
-    let entries = || std::fs::read_dir(workshop.0.path()).unwrap().count();
+    let entries = || workshop.names().len();
     while entries() == 1 {
         assert!(run.try_wait().unwrap().is_none(), "it ended before it began");
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -415,10 +382,4 @@ fn an_interrupted_export_leaves_nothing() {
         "nimstrata: error: interrupted writing a.npy, nothing was kept; the same command starts over\n"
     );
     assert_eq!(entries(), 1);
-}
-
-fn program(folder: &Path, arguments: &[&str]) -> Process {
-    let mut program = Process::new(env!("CARGO_BIN_EXE_nimstrata"));
-    program.args(arguments).current_dir(folder);
-    program
 }

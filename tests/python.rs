@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use common::program::{Workshop, process};
 use nimstrata::game::Ruleset;
 use nimstrata::solver::Quantity;
 use nimstrata::space::Region;
-use tempfile::TempDir;
 
 fn python() -> Command {
     let mut python = Command::new(std::env::var_os("NIMSTRATA_PYTHON").unwrap_or_else(|| "python3".into()));
@@ -42,26 +42,18 @@ fn output(command: &mut Command) -> String {
     String::from_utf8(stdout).unwrap()
 }
 
-/// A folder with a store, named `store`.
-fn store(rules: &Ruleset, region: &Region, quantity: Quantity) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    common::write_store(&folder.path().join("store"), rules, region, quantity);
-    folder
-}
-
 /// Solves, exports, and lets Python compare both with the definition.
 fn agrees(rules: &Ruleset, region: &Region, quantity: Quantity) {
     if !has_numpy() {
         return;
     }
-    let folder = store(rules, region, quantity);
+    let workshop = Workshop::solving(rules, region, quantity);
     for arguments in ["export store --out box.npy", "export store --out packed.npy --packed"] {
-        let mut nimstrata = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-        output(nimstrata.args(arguments.split(' ')).current_dir(folder.path()));
+        output(process(arguments.split(' ')).current_dir(workshop.folder()));
     }
     let mut check = python();
     check.arg(in_repository("tests/check_store.py")).args(["store", "box.npy", "packed.npy"]);
-    let said = output(check.current_dir(folder.path()));
+    let said = output(check.current_dir(workshop.folder()));
     let (positions, strata) = (region.positions(), region.strata().end);
     assert_eq!(said, format!("{positions} positions in {strata} strata agree\n"));
 }
@@ -96,33 +88,29 @@ fn the_example_looks_positions_up_and_draws_slices() {
         return;
     }
     let rules = Ruleset::forbidden_total_size(3).unwrap();
-    let folder = store(&rules, &Region::new(3, 20).unwrap(), Quantity::Verdict);
+    let workshop = Workshop::solving(&rules, &Region::new(3, 20).unwrap(), Quantity::Verdict);
     let example = |arguments: &str| {
         let mut python = python();
         python.arg(in_repository("examples/read_store.py")).args(arguments.split(' '));
-        output(python.current_dir(folder.path()))
+        output(python.current_dir(workshop.folder()))
     };
     assert_eq!(example("store --position 3,1,2"), "P-position\n");
     assert_eq!(example("store --position 3,1,3"), "N-position\n");
     let said = example("store --slice 5 --out slice.png");
     let file = said.trim().strip_prefix("wrote ").unwrap();
-    let picture = std::fs::read(folder.path().join(file)).unwrap();
+    let picture = workshop.read(file);
     if file == "slice.pbm" {
-        let mut nimstrata = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-        nimstrata.args(["export", "store", "--fix", "5", "--out", "own.pbm"]);
-        output(nimstrata.current_dir(folder.path()));
-        assert!(
-            std::fs::read(folder.path().join("own.pbm")).unwrap() == picture,
-            "another picture than export's"
-        );
+        let mut export = process(["export", "store", "--fix", "5", "--out", "own.pbm"]);
+        output(export.current_dir(workshop.folder()));
+        assert!(workshop.read("own.pbm") == picture, "another picture than export's");
     } else {
         assert!(picture.starts_with(b"\x89PNG"));
     }
 
     let rules = Ruleset::exact_slow(4, 3).unwrap().with_misere(true);
-    let folder = store(&rules, &Region::new(4, 9).unwrap(), Quantity::Remoteness);
+    let workshop = Workshop::solving(&rules, &Region::new(4, 9).unwrap(), Quantity::Remoteness);
     let mut python = python();
     python.arg(in_repository("examples/read_store.py")).args(["store", "--position", "5,4,4,3"]);
     // As the README has it.
-    assert_eq!(output(python.current_dir(folder.path())), "N-position, R = 5\n");
+    assert_eq!(output(python.current_dir(workshop.folder())), "N-position, R = 5\n");
 }

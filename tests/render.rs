@@ -2,56 +2,22 @@
 //!
 //! No test here uses a GPU: the drivers are hidden from every run.
 
-use std::ops::ControlFlow;
+mod common;
+
 use std::path::Path;
 
-use assert_cmd::Command;
+use common::program::Workshop;
 use nimstrata::game::{Position, Ruleset};
 use nimstrata::oracle;
-use nimstrata::solver::{BackendChoice, Options, Quantity, Solver};
+use nimstrata::solver::Quantity;
 use nimstrata::space::Region;
-use nimstrata::store::{Subject, Writer};
 use serde_json::Value;
-use tempfile::TempDir;
-
-/// A folder with a store in it, named `store`.
-struct Workshop(TempDir);
 
 impl Workshop {
-    /// Solves and stores a region.
-    fn solving(rules: Ruleset, region: Region, quantity: Quantity) -> Self {
-        let workshop = Self(tempfile::tempdir().unwrap());
-        let subject = Subject { rules, region, quantity };
-        let go_on = &mut |_: &_| ControlFlow::Continue(());
-        let mut writer = Writer::open(&workshop.0.path().join("store"), subject.clone(), &mut |_| {
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        let mut solver = Solver::new(
-            &subject.rules,
-            &subject.region,
-            &Options { quantity, backend: BackendChoice::Cpu, ..Options::default() },
-        )
-        .unwrap();
-        let summary = solver.run(&mut [&mut writer], go_on).unwrap();
-        writer.finish(&summary).unwrap();
-        workshop
-    }
-
     /// Solves and stores who wins in a box.
-    fn verdicts(rules: Ruleset, max: u64) -> Self {
+    fn verdicts(rules: &Ruleset, max: u64) -> Self {
         let region = Region::new(rules.heaps, max).unwrap();
-        Self::solving(rules, region, Quantity::Verdict)
-    }
-
-    /// Runs the program in the folder, on a machine without any GPU driver.
-    fn run(&self, arguments: &str) -> assert_cmd::assert::Assert {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-        command.args(arguments.split_whitespace()).current_dir(self.0.path()).env("COLUMNS", "100");
-        for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-            command.env(variable, "/nonexistent");
-        }
-        command.assert()
+        Self::solving(rules, &region, Quantity::Verdict)
     }
 
     /// The object that a run with `--json` prints, and nothing else.
@@ -60,19 +26,13 @@ impl Workshop {
         serde_json::from_slice(&run.get_output().stdout).unwrap()
     }
 
-    /// Asserts that a run prints nothing but this message, ends with this code, and leaves no file behind.
+    /// Asserts that nothing is drawn, but this said, with this code.
     fn refuses(&self, arguments: &str, code: i32, message: &str) {
-        let run = self.run(&format!("render store {arguments}")).code(code).stdout("");
-        let errors = String::from_utf8_lossy(&run.get_output().stderr);
-        let said = errors.strip_prefix("nimstrata: ").unwrap_or_else(|| panic!("{arguments}: {errors}"));
-        let said = said.strip_prefix("error: ").unwrap_or(said);
-        assert!(said.starts_with(message), "{arguments}: {errors}");
-        let left = std::fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        assert_eq!(left.filter(|name| name != "store" && name != "folder.png").count(), 0, "{arguments}");
+        self.refused(&format!("render store {arguments}"), code, message);
     }
 
     fn picture(&self, name: &str) -> Picture {
-        Picture::read(&self.0.path().join(name))
+        Picture::read(&self.path(name))
     }
 }
 
@@ -126,7 +86,7 @@ const NO_POSITION: [u8; 3] = [150, 150, 150];
 
 #[test]
 fn a_slice_of_nim_is_what_nim_says() {
-    let workshop = Workshop::verdicts(nim(3), 7);
+    let workshop = Workshop::verdicts(&nim(3), 7);
     let report = workshop.render("--fix 0 --out a.png");
     assert_eq!(report["files"], serde_json::json!(["a.png"]));
     assert_eq!((&report["slices"], &report["game"]), (&Value::from(1), &Value::from("fts")));
@@ -146,7 +106,7 @@ fn a_slice_of_nim_is_what_nim_says() {
 fn forbidden_totals_have_a_colour_of_their_own() {
     let rules = nim(2).with_forbidden("2k".parse().unwrap());
     let verdicts = oracle::verdicts(&rules, &Region::new(2, 3).unwrap());
-    let workshop = Workshop::verdicts(rules, 3);
+    let workshop = Workshop::verdicts(&rules, 3);
     workshop.render("--out a.png");
     let picture = workshop.picture("a.png");
     let (square, box_of_key) = (128 * 128, 256);
@@ -161,8 +121,8 @@ fn forbidden_totals_have_a_colour_of_their_own() {
 #[test]
 fn slices_stand_on_one_sheet() {
     let workshop = Workshop::solving(
-        Ruleset::exact_slow(4, 3).unwrap(),
-        Region::new(4, 9).unwrap(),
+        &Ruleset::exact_slow(4, 3).unwrap(),
+        &Region::new(4, 9).unwrap(),
         Quantity::Remoteness,
     );
     let report = workshop.render("--fix 2,0..3 --fix 5,5 --max 6 --out a.png --out b.png");
@@ -177,8 +137,8 @@ fn slices_stand_on_one_sheet() {
 #[test]
 fn a_bounded_total_leaves_a_corner_out() {
     let workshop = Workshop::solving(
-        Ruleset::bounded_moore(3, 2).unwrap(),
-        Region::new(3, 7).unwrap().up_to_total(9),
+        &Ruleset::bounded_moore(3, 2).unwrap(),
+        &Region::new(3, 7).unwrap().up_to_total(9),
         Quantity::Verdict,
     );
     workshop.render("--fix 1 --out a.png");
@@ -190,7 +150,7 @@ fn a_bounded_total_leaves_a_corner_out() {
 
 #[test]
 fn a_density_map_is_drawn_and_written_as_numbers() {
-    let workshop = Workshop::verdicts(nim(2), 3);
+    let workshop = Workshop::verdicts(&nim(2), 3);
     let report = workshop.render("--density 2,total --out d.png --out d.npy");
     assert_eq!(report["files"], serde_json::json!(["d.png", "d.npy"]));
     assert_eq!(report["density"], serde_json::json!(["2", "total"]));
@@ -200,7 +160,7 @@ fn a_density_map_is_drawn_and_written_as_numbers() {
     let picture = workshop.picture("d.png");
     let square = 512 / 7 * (512 / 7);
     assert_eq!(picture.count(NO_POSITION), 18 * square + 256);
-    let file = std::fs::read(workshop.0.path().join("d.npy")).unwrap();
+    let file = workshop.read("d.npy");
     assert!(file[10..].starts_with(b"{'descr': '<f2', 'fortran_order': False, 'shape': (4, 7), }"));
     assert_eq!(file.len(), 128 + 2 * 28);
     let one = half::f16::ONE.to_le_bytes();
@@ -212,16 +172,16 @@ fn a_density_map_is_drawn_and_written_as_numbers() {
 fn remoteness_and_verdicts_have_the_same_density() {
     let rules = Ruleset::exact_slow(4, 2).unwrap().with_misere(true).with_forbidden("3k".parse().unwrap());
     let maps = [Quantity::Verdict, Quantity::Remoteness].map(|quantity| {
-        let workshop = Workshop::solving(rules.clone(), Region::new(4, 8).unwrap(), quantity);
+        let workshop = Workshop::solving(&rules, &Region::new(4, 8).unwrap(), quantity);
         workshop.render("--density 4,1 --out d.npy");
-        std::fs::read(workshop.0.path().join("d.npy")).unwrap()
+        workshop.read("d.npy")
     });
     assert_eq!(maps[0], maps[1]);
 }
 
 #[test]
 fn what_no_slice_is_is_refused() {
-    let three = Workshop::verdicts(nim(3), 20);
+    let three = Workshop::verdicts(&nim(3), 20);
     three.refuses(
         "--out a.png",
         2,
@@ -243,16 +203,16 @@ fn what_no_slice_is_is_refused() {
     ] {
         three.refuses(&format!("--fix {fix} --out a.png"), 2, message);
     }
-    let two = Workshop::verdicts(nim(2), 20);
+    let two = Workshop::verdicts(&nim(2), 20);
     two.refuses(
         "--fix 1 --out a.png",
         2,
         "--fix 1 is no slice of the store: its positions have 2 heaps, which both vary; leave it out\n",
     );
-    let one = Workshop::verdicts(nim(1), 20);
+    let one = Workshop::verdicts(&nim(1), 20);
     one.refuses("--out a.png", 2, "a slice shows two heaps and the store has 1; --density 1,total works\n");
     one.render("--density 1,total --out a.png");
-    let low = Workshop::solving(nim(5), Region::new(5, 9).unwrap().up_to_total(20), Quantity::Verdict);
+    let low = Workshop::solving(&nim(5), &Region::new(5, 9).unwrap().up_to_total(20), Quantity::Verdict);
     low.refuses(
         "--fix 8,8,8 --out a.png",
         2,
@@ -262,7 +222,7 @@ fn what_no_slice_is_is_refused() {
 
 #[test]
 fn what_no_coordinate_is_is_refused() {
-    let workshop = Workshop::verdicts(nim(3), 5);
+    let workshop = Workshop::verdicts(&nim(3), 5);
     for (density, message) in [
         (
             "1,4",
@@ -282,7 +242,7 @@ fn what_no_coordinate_is_is_refused() {
 
 #[test]
 fn names_that_cannot_be_written_are_refused() {
-    let workshop = Workshop::verdicts(nim(3), 5);
+    let workshop = Workshop::verdicts(&nim(3), 5);
     let ending = "cannot tell what kind of file";
     workshop.refuses(
         "--fix 1 --out a.npy",
@@ -294,7 +254,7 @@ fn names_that_cannot_be_written_are_refused() {
         2,
         &format!("{ending} a.txt should be: give it a name that ends in .png or .npy\n"),
     );
-    std::fs::create_dir(workshop.0.path().join("folder.png")).unwrap();
+    std::fs::create_dir(workshop.path("folder.png")).unwrap();
     workshop.refuses(
         "--fix 1 --out folder.png",
         2,
@@ -306,11 +266,11 @@ fn names_that_cannot_be_written_are_refused() {
 
 #[test]
 fn pictures_too_large_to_be_looked_at_are_refused() {
-    let workshop = Workshop::verdicts(nim(2), 20_000);
+    let workshop = Workshop::verdicts(&nim(2), 20_000);
     workshop.refuses("--out a.png", 2, "the picture would be more than 20001 x 20001 pixels large, and up to 16384 each way are drawn; a smaller --max works\n");
     workshop.refuses("--density 1,2 --out a.png", 2, "the picture would be more than 20001 x 20001 pixels large, and up to 16384 each way are drawn; --out to an .npy file works\n");
     workshop.render("--max 99 --out a.png");
-    let sheet = Workshop::verdicts(nim(3), 600);
+    let sheet = Workshop::verdicts(&nim(3), 600);
     sheet.refuses(
         "--fix 0..600 --fix 0..400 --out a.png",
         2,

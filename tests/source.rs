@@ -2,11 +2,14 @@
 //!
 //! No test here uses a GPU: the drivers are hidden from every run.
 
+mod common;
+
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use common::program::{process, refusal};
 use nimstrata::completion;
 use nimstrata::game::Ruleset;
 use nimstrata::solver::{BackendChoice, Options, Quantity, Solver};
@@ -16,13 +19,9 @@ use serde_json::Value;
 
 /// The program with these arguments, split at blanks; `@` stands for a folder.
 fn nimstrata(arguments: &str, folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
     let name = folder.to_str().unwrap();
-    command.args(arguments.split_whitespace().map(|word| if word == "@" { name } else { word }));
-    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-        command.env(variable, "/nonexistent");
-    }
-    command
+    let words = arguments.split_whitespace().map(|word| if word == "@" { name } else { word });
+    Command::from_std(process(words))
 }
 
 /// The object that a run prints, whatever its exit code.
@@ -35,8 +34,7 @@ fn json(arguments: &str, folder: &Path) -> Value {
 
 /// Asserts that a run prints nothing but this message, and ends with this code. `@` stands for the folder.
 fn refuses(arguments: &str, folder: &Path, code: i32, message: &str) {
-    let run = nimstrata(arguments, folder).assert().code(code).stdout("");
-    let errors = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    let errors = refusal(nimstrata(arguments, folder).assert(), code);
     let expected = format!("nimstrata: error: {}", message.replace('@', folder.to_str().unwrap()));
     assert!(errors.starts_with(&expected), "{arguments}\nsaid     {errors}expected {expected}");
 }
@@ -468,6 +466,35 @@ fn what_is_typed_must_be_in_the_store() {
     let message = "@ holds bounded-moore --heaps 5 --width 2 --max 9, and --misere was asked for";
     refuses("query --misere --position 1,2,3,4,5 --store @", &made.path, 2, message);
     refuses("census fts --width 2 --store @", &made.path, 2, "fts takes no --width");
+}
+
+#[test]
+fn a_store_keeps_the_name_of_its_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    // Of one heap is both at most one and exactly one.
+    json("solve exact-slow --heaps 3 --width 1 --max 5 --out @", &path);
+    for (typed, name) in
+        [("", "exact-slow"), ("exact-slow", "exact-slow"), ("bounded-moore", "bounded-moore")]
+    {
+        assert_eq!(json(&format!("census {typed} --store @"), &path)["game"], name);
+    }
+    let message = "@ holds exact-slow --heaps 3 --width 1 --max 5, and --misere was asked for";
+    refuses("census --misere --store @", &path, 2, message);
+    // It is the same game, and has all of it.
+    json("solve bounded-moore --heaps 3 --width 1 --max 5 --out @", &path);
+    assert_eq!(json("census --store @", &path)["game"], "exact-slow");
+}
+
+#[test]
+fn forbidden_totals_may_be_written_in_other_ways() {
+    let made = NIM5.make();
+    for forbid in ["5k,10k", "0,5k+5,35", "10..10,20k,5k"] {
+        let census = json(&format!("census fts --forbid {forbid} --store @"), &made.path);
+        assert_eq!(census["forbid"], "5k", "{forbid}");
+        // The store is there already, of the same game.
+        json(&format!("solve fts --heaps 3 --forbid {forbid} --max 25 --out @"), &made.path);
+    }
 }
 
 #[test]

@@ -1,23 +1,23 @@
 //! Stores and checkpoints on the command line: killed, interrupted, on full disks, twice at once, and gone on with.
 #![cfg(unix)]
 
+mod common;
+
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::program::{PROGRAM, process};
 use serde_json::Value;
 
 const FIVE: &str = "bounded-moore --heaps 5 --width 2";
 
-/// The program with these arguments, split at blanks, on a machine without any GPU driver.
+/// The program with these arguments, split at blanks.
 fn nimstrata(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nimstrata"));
-    command.args(arguments.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-        command.env(variable, "/nonexistent");
-    }
+    let mut command = process(arguments.split_whitespace());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -238,7 +238,7 @@ fn a_full_disk_leaves_a_store_that_goes_on() {
     let Folders { _temporary, one, other } = folders();
     let whole = json(&format!("solve {FIVE} --max 70 --out {}", one.display()));
     fs::create_dir(&other).unwrap();
-    let (program, disk) = (env!("CARGO_BIN_EXE_nimstrata"), other.display());
+    let (program, disk) = (PROGRAM, other.display());
     // 2.3 MB on a disk of 1 MB: refused before it begins. Then the disk fills while it is solved: the run does not know
     // beforehand, as the room is taken behind its back.
     let script = format!(

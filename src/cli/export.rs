@@ -144,7 +144,7 @@ impl Args {
         if let Some(format) = targets.printed {
             return export.print(format);
         }
-        let game = Game::of(store.rules().clone());
+        let game = Game::stored(&store);
         self.output.print(&ExportReport::new(&game, &store, written, start.elapsed()))
     }
 

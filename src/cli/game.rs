@@ -87,6 +87,13 @@ impl Game {
         Self { name, width, rules }
     }
 
+    /// The game of a store, by the name that it was stored under.
+    pub fn stored(store: &Store) -> Self {
+        let game = Self::of(store.rules().clone());
+        let name = GameName::from_str(store.game(), false).ok().filter(|name| name.fits(&game.rules));
+        Self { name: name.unwrap_or(game.name), ..game }
+    }
+
     /// The game and a region of it, as they are given on the command line.
     pub fn options(&self, region: &Region) -> String {
         let width = self.width.map(|width| format!(" --width {width}")).unwrap_or_default();
@@ -333,7 +340,7 @@ pub struct Typed<'a> {
 impl Typed<'_> {
     /// The game of a store, by the name that was typed; refused where anything typed is otherwise there.
     pub fn agreeing_with(&self, store: &Store) -> Result<Game> {
-        let stored = Game::of(store.rules().clone());
+        let stored = Game::stored(store);
         if let (Some(GameName::Fts), Some(_)) = (self.name, self.width) {
             return Err(Error::WidthGiven { game: GameName::Fts.name() });
         }

@@ -96,7 +96,7 @@ impl Args {
     pub fn run(mut self) -> Result<()> {
         let solving = self.solving.validated()?;
         let store = Store::open(&self.store)?;
-        let game = Game::of(store.rules().clone());
+        let game = Game::stored(&store);
         let show = Show { store: &store, game: &game, solving: &solving, folder: &self.store };
         self.out.dedup();
         let _requests = interrupt::Guard::new();

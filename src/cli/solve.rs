@@ -185,7 +185,7 @@ impl Args {
                 let mut observers =
                     resumable.into_iter().map(|observer| observer as &mut dyn Observer).collect::<Vec<_>>();
                 match out {
-                    Some(folder) => solving.run_storing(&game.rules, &region, &mut observers, folder)?,
+                    Some(folder) => solving.run_storing(&game, &region, &mut observers, folder)?,
                     None => solving.run(&game.rules, &region, &mut observers)?,
                 }
             }

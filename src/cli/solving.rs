@@ -19,6 +19,7 @@ use nimstrata::store::{Store, Subject, Writer};
 use nimstrata::{Error, Result};
 
 use super::figures::grouped;
+use super::game::Game;
 use super::progress::{Bar, strata_of};
 use super::{interrupt, number};
 
@@ -179,6 +180,12 @@ fn keeping(error: Error, there: Option<u64>) -> Error {
     }
 }
 
+/// Shows how far a solve is, and says whether to go on: as long as that is wanted and nobody asks it to stop.
+fn step(bar: &mut Bar, region: &Region, progress: &Progress, wanted: bool) -> ControlFlow<()> {
+    bar.update(progress.positions, || strata_of(region, progress));
+    flow(wanted && !interrupt::asked())
+}
+
 /// Whether to go on.
 pub fn flow(wanted: bool) -> ControlFlow<()> {
     if wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -219,8 +226,7 @@ impl Solving {
         let _requests = interrupt::Guard::new();
         let mut bar = Bar::counting(region.positions(), "positions", self.quiet);
         let summary = solver.run(observers, &mut |progress| {
-            bar.update(progress.positions, || strata_of(region, progress));
-            flow(!interrupt::asked() && wanted.load(Ordering::Relaxed))
+            step(&mut bar, region, progress, wanted.load(Ordering::Relaxed))
         })?;
         Ok(Solved { source: self.source(), ..Solved::new(&solver, self.options.quantity, summary) })
     }
@@ -249,8 +255,7 @@ impl Solving {
             let saved = Instant::now();
             let mut all = observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
             let summary = solver.go_on(&mut all.by_ref().collect::<Vec<_>>(), &mut |progress| {
-                bar.update(progress.positions, || strata_of(region, progress));
-                flow(!interrupt::asked() && saved.elapsed() < saving.every)
+                step(&mut bar, region, progress, saved.elapsed() < saving.every)
             })?;
             if summary.strata == strata {
                 // Finished; that it was there is no longer of use, and that it stays no harm.
@@ -268,12 +273,13 @@ impl Solving {
     /// Solves a region into a store, or what is left of it. Observers see all of it.
     pub fn run_storing(
         &self,
-        rules: &Ruleset,
+        game: &Game,
         region: &Region,
         observers: &mut [&mut dyn Observer],
         folder: &Path,
     ) -> Result<Solved> {
         let quantity = self.options.quantity;
+        let rules = &game.rules;
         let subject = Subject { rules: rules.clone(), region: region.clone(), quantity };
         let needed = u128::from(Writer::memory(&subject)?);
         let what = format!("writing the strata of {}", folder.display());
@@ -285,28 +291,22 @@ impl Solving {
             bar.update(0, || format!("reading {} strata back", grouped(done.into())));
             flow(!interrupt::asked())
         };
-        let mut writer = Writer::open(folder, subject, &mut reading)?;
-        let mut watch = |progress: &Progress, wanted: bool| {
-            bar.update(progress.positions, || strata_of(region, progress));
-            flow(wanted && !interrupt::asked())
-        };
+        let mut writer = Writer::open_named(folder, game.name.name(), subject, &mut reading)?;
         if writer.known().strata() > 0 {
-            let learned = solver.learn(&writer.known(), observers, &mut |progress| watch(progress, true));
+            let mut watch = |progress: &Progress| step(&mut bar, region, progress, true);
+            let learned = solver.learn(&writer.known(), observers, &mut watch);
             // However far it was read, all of it is still there.
             let there = u64::from(writer.known().strata());
             learned.map_err(|error| keeping(error, Some(there)))?;
         }
         let before = solver.summary();
         bar.start_at(before.positions);
-        let mut watch = |progress: &Progress, wanted: bool| {
-            bar.update(progress.positions, || strata_of(region, progress));
-            flow(wanted && !interrupt::asked())
-        };
         let failed = writer.failure();
         let mut all =
             observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer).collect::<Vec<_>>();
         all.push(&mut writer);
-        let run = solver.run(&mut all, &mut |progress| watch(progress, !failed.load(Ordering::Relaxed)));
+        let run = solver
+            .run(&mut all, &mut |progress| step(&mut bar, region, progress, !failed.load(Ordering::Relaxed)));
         // What was solved is on the disk before anything is said, whatever ended the run.
         writer.pause()?;
         let summary = run.map_err(|error| keeping(error, None))?;

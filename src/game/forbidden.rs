@@ -21,6 +21,20 @@ impl Part {
             Self::Progression { step, first } => total >= first && (total - first).is_multiple_of(step),
         }
     }
+
+    /// Whether all totals of another part are among these.
+    fn holds(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Range(first, last), Self::Range(from, to)) => first <= from && to <= last,
+            (Self::Progression { step, .. }, Self::Range(from, to)) => {
+                (step == 1 || from == to) && self.contains(from)
+            }
+            (Self::Progression { step, .. }, Self::Progression { step: longer, first }) => {
+                longer.is_multiple_of(step) && self.contains(first)
+            }
+            (Self::Range(..), Self::Progression { .. }) => false,
+        }
+    }
 }
 
 impl fmt::Display for Part {
@@ -41,12 +55,13 @@ impl fmt::Display for Part {
 /// let multiples_of_five: ForbiddenTotals = "5k".parse()?;
 /// assert!(multiples_of_five.contains(0) && multiples_of_five.contains(35) && !multiples_of_five.contains(7));
 /// let mixed: ForbiddenTotals = "10..20, 7, 5k+2".parse()?;
-/// assert_eq!(mixed.to_string(), "7,10..20,5k+2");
+/// assert_eq!(mixed.to_string(), "10..20,5k+2");
+/// assert_eq!("10k, 5k".parse(), Ok(multiples_of_five));
 /// # Ok::<(), nimstrata::game::ParseForbiddenError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ForbiddenTotals {
-    /// Sorted and without repetitions, so that equal notations compare and print alike.
+    /// Sorted, ranges apart from each other, and none within another: as [`ForbiddenTotals::union`] makes them.
     parts: Vec<Part>,
 }
 
@@ -68,6 +83,38 @@ impl ForbiddenTotals {
     pub fn multiples_of(divisor: u64) -> Self {
         assert!(divisor > 0, "multiples of 0 are written as the single total 0");
         Self { parts: vec![Part::Progression { step: divisor, first: 0 }] }
+    }
+
+    /// The union of some parts. It is the same however often a total is in it: ranges that overlap or touch become one, a
+    /// progression that goes on from totals in a range begins there, and what is within another part is left out.
+    /// That does not find sets equal of which one needs several parts where the other has one, as `2k,2k+1` and `k`.
+    fn union(mut given: Vec<Part>) -> Self {
+        given.sort_unstable();
+        let (mut ranges, mut progressions): (Vec<[u64; 2]>, _) = (Vec::new(), Vec::new());
+        for part in given {
+            match (part, ranges.last_mut()) {
+                (Part::Progression { step, first }, _) => progressions.push((step, first)),
+                (Part::Range(first, last), Some(before)) if first <= before[1].saturating_add(1) => {
+                    before[1] = before[1].max(last);
+                }
+                (Part::Range(first, last), _) => ranges.push([first, last]),
+            }
+        }
+        let below = |total| ranges.iter().find(|[first, last]| (*first..=*last).contains(&total));
+        for (step, first) in &mut progressions {
+            while let Some(before) = first.checked_sub(*step)
+                && let Some(range) = below(before)
+            {
+                *first = before - (before - range[0]) / *step * *step;
+            }
+        }
+        let ranges = ranges.iter().map(|&[first, last]| Part::Range(first, last));
+        let progressions = progressions.iter().map(|&(step, first)| Part::Progression { step, first });
+        let mut all = ranges.chain(progressions).collect::<Vec<_>>();
+        all.sort_unstable();
+        all.dedup();
+        let within_another = |part: Part| all.iter().any(|&other| other != part && other.holds(part));
+        Self { parts: all.iter().copied().filter(|&part| !within_another(part)).collect() }
     }
 
     /// Whether no move may arrive at this total.
@@ -135,14 +182,12 @@ impl FromStr for ForbiddenTotals {
     type Err = ParseForbiddenError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut parts = text
+        let parts = text
             .split(',')
             .map(|part| parse_part(part.trim()))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|reason| ParseForbiddenError { text: text.to_owned(), reason })?;
-        parts.sort_unstable();
-        parts.dedup();
-        Ok(Self { parts })
+        Ok(Self::union(parts))
     }
 }
 
@@ -206,6 +251,29 @@ mod tests {
         assert_eq!(members("0, 10..11 ,8k+2"), [0, 2, 10, 11, 18]);
         assert_eq!(members("k"), (0..24).collect::<Vec<_>>());
         assert!(ForbiddenTotals::default().is_empty() && !ForbiddenTotals::default().contains(0));
+    }
+
+    #[test]
+    fn what_adds_nothing_is_left_out() {
+        for (typed, plain) in [
+            ("5k,10k", "5k"),
+            ("10k,5k,15k+30", "5k"),
+            ("5k+5,10k+10,10k+2", "5k+5,10k+2"),
+            ("5k,7,10,20..20", "7,5k"),
+            ("0,5k+5", "5k"),
+            ("0..7,12,5k+17", "0..7,5k+2"),
+            ("3..5,4..9,10,12", "3..10,12"),
+            ("k+5,3..4", "1k+3"),
+            ("k,7,3..4,2k", "1k"),
+            ("2k+1,4..6", "4..6,2k+1"),
+            ("18446744073709551615,0..18446744073709551614", "0..18446744073709551615"),
+            ("6k+1,4k+1", "4k+1,6k+1"),
+        ] {
+            let [set, same]: [ForbiddenTotals; 2] = [typed, plain].map(|text| text.parse().unwrap());
+            assert_eq!((&set, set.to_string().as_str()), (&same, plain), "{typed}");
+        }
+        let divisor = "10k,5k".parse::<ForbiddenTotals>().unwrap().divisor();
+        assert_eq!(divisor, Some(5));
     }
 
     #[test]

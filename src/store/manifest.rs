@@ -117,6 +117,8 @@ struct File {
 /// The manifest of a finished store, or of what is there of an unfinished one.
 #[derive(Clone, Debug)]
 pub struct Manifest {
+    /// The name of the game, on the command line.
+    pub game: String,
     /// What the store is about.
     pub subject: Subject,
     /// Its counts, and the digest of the region; `None` while it is not finished.
@@ -133,7 +135,7 @@ impl Manifest {
             format: FORMAT.to_owned(),
             format_version: VERSION,
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
-            game: game_name(rules).to_owned(),
+            game: self.game.clone(),
             heaps: rules.heaps,
             touch: [rules.touch_least, rules.touch_most],
             take: match rules.take {
@@ -209,7 +211,8 @@ impl File {
         }
         let digest = self.digest.as_deref().and_then(|digest| u64::from_str_radix(digest, 16).ok());
         let outcome = self.counts.zip(digest);
-        Ok(Manifest { subject: Subject { rules, region, quantity }, outcome })
+        let game = self.game.clone();
+        Ok(Manifest { game, subject: Subject { rules, region, quantity }, outcome })
     }
 }
 
@@ -217,8 +220,9 @@ fn unknown(field: &str, value: &str) -> Error {
     Error::Io { what: format!("its {field} is {value}"), source: std::io::ErrorKind::InvalidData.into() }
 }
 
-/// The name that games with these rules have on the command line.
-fn game_name(rules: &Ruleset) -> &'static str {
+/// The name that games with these rules have on the command line. Those of which a move takes one stone have two; this is
+/// the one that is meant where nobody says.
+pub fn game_name(rules: &Ruleset) -> &'static str {
     match (rules.take, rules.touch_least) {
         (Take::Any | Take::UpTo(2..), _) => "fts",
         (_, 1) => "bounded-moore",

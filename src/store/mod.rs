@@ -108,6 +108,12 @@ impl Store {
         Ok(Self { manifest, counts, digest, folder, data, digests, header, ranks })
     }
 
+    /// The name of the game, as its writer had it on the command line.
+    #[must_use]
+    pub fn game(&self) -> &str {
+        &self.manifest.game
+    }
+
     /// The rules of the game.
     #[must_use]
     pub fn rules(&self) -> &Ruleset {

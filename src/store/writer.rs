@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::folder::{DIGESTS, Folder, MANIFEST, OFFSETS, PROGRESS};
-use super::manifest::{Counts, Manifest, Subject};
+use super::manifest::{Counts, Manifest, Subject, game_name};
 use super::mapped::Mapped;
 use super::{Store, read};
 use crate::error::{Error, Result};
@@ -40,6 +40,7 @@ type Writing = (SyncSender<Digested>, JoinHandle<io::Result<()>>);
 
 /// Writes a store, as an observer of the solver. While it lives, no other writer can have the folder.
 pub struct Writer {
+    game: String,
     subject: Subject,
     folder: Folder,
     /// The strata that were there before, and how many.
@@ -64,6 +65,19 @@ impl Writer {
     /// [`Error::StoreBusy`] while another run writes it, [`Error::Disk`] for a disk without room for it, and as
     /// [`Store::open`].
     pub fn open(path: &Path, subject: Subject, watch: &mut WatchStrata<'_>) -> Result<Self> {
+        Self::open_named(path, game_name(&subject.rules), subject, watch)
+    }
+
+    /// The same, where the game goes by this name, which the manifest keeps: some rules are those of two games.
+    ///
+    /// # Errors
+    /// As [`Writer::open`].
+    pub fn open_named(
+        path: &Path,
+        game: &str,
+        subject: Subject,
+        watch: &mut WatchStrata<'_>,
+    ) -> Result<Self> {
         let folder = Folder::new(path, &subject)?;
         check_subject(path, &subject)?;
         check_room(&folder, 0)?;
@@ -73,6 +87,7 @@ impl Writer {
         let lock = if folder.file(MANIFEST).exists() { None } else { Some(lock(&folder, &data)?) };
         let mut writer = Self {
             header: folder.data_header().len(),
+            game: game.to_owned(),
             subject,
             folder,
             old: None,
@@ -92,10 +107,7 @@ impl Writer {
             let _ = fs::remove_file(writer.folder.file(PROGRESS));
             return Ok(writer);
         }
-        writer.write_whole(
-            PROGRESS,
-            Manifest { subject: writer.subject.clone(), outcome: None }.to_text().as_bytes(),
-        )?;
+        writer.write_whole(PROGRESS, writer.manifest(None).to_text().as_bytes())?;
         writer.read_back(&data, watch)?;
         check_room(&writer.folder, writer.known)?;
         writer.start(&data)?;
@@ -247,12 +259,15 @@ impl Writer {
             p_forbidden: summary.p_forbidden,
         };
         let digest = self.digest.value();
-        let manifest = Manifest { subject: self.subject.clone(), outcome: Some((counts, digest)) };
-        self.write_whole(MANIFEST, manifest.to_text().as_bytes())?;
+        self.write_whole(MANIFEST, self.manifest(Some((counts, digest))).to_text().as_bytes())?;
         let progress = self.folder.file(PROGRESS);
         fs::remove_file(&progress).map_err(|source| failed("removing", &progress, source))?;
         sync_folder(&self.folder.path);
         Ok(digest)
+    }
+
+    fn manifest(&self, outcome: Option<(Counts, u64)>) -> Manifest {
+        Manifest { game: self.game.clone(), subject: self.subject.clone(), outcome }
     }
 
     /// Writes a small file, which appears under its name when it is whole.

@@ -1,6 +1,8 @@
 //! Random rulesets and regions, and the oracle's answer to them, shared by the property tests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod program;
+
 use nimstrata::game::{ForbiddenTotals, Ruleset, Take};
 use std::ops::ControlFlow;
 

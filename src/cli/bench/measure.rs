@@ -1,4 +1,4 @@
-//! Measurements: best of some runs, of the baseline, of a kernel on a backend, and of copying memory.
+//! Measurements: best of some runs, of the baseline, of a kernel on a backend, and of copying memory; and the clock.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -15,6 +15,11 @@ use crate::cli::interrupt;
 const COPIED: usize = 128 << 20;
 /// Copies, of which the best counts.
 const COPIES: u32 = 5;
+
+/// Steps of a chain that tells the clock: each two operations of one cycle, so that it takes about a millisecond.
+const CHAIN: u32 = 1 << 21;
+/// Chains, of which the fastest counts: one is enough that nothing has interrupted.
+const CHAINS: u32 = 40;
 
 /// What some runs have in common, and the shortest of their times.
 #[derive(Clone, Copy)]
@@ -121,4 +126,19 @@ pub fn copy_bandwidth(threads: usize) -> f64 {
 /// The same for an adapter and its own memory.
 pub fn device_copy_bandwidth(adapter: &AdapterSummary) -> Result<f64> {
     gpu::Context::open(gpu::Choice::Named(&adapter.name))?.copy_bandwidth()
+}
+
+/// Cycles a second of one core that computes and does nothing else: by a chain of additions and exclusive ors, each of which
+/// needs the result of the one before and takes one cycle.
+pub fn clock() -> f64 {
+    // Numbers that the compiler does not know, and two operations in turn: there is no shorter way to the result.
+    let (plus, with) = std::hint::black_box((0x9e37_79b9_7f4a_7c15_u64, 0x5851_f42d_4c95_7f2d_u64));
+    let mut best = Duration::MAX;
+    for _ in 0..CHAINS {
+        let start = Instant::now();
+        let end = (0..CHAIN).fold(plus, |x, _| (x ^ with).wrapping_add(plus));
+        std::hint::black_box(end);
+        best = best.min(start.elapsed());
+    }
+    2.0 * f64::from(CHAIN) / best.as_secs_f64()
 }

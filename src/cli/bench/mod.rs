@@ -21,6 +21,7 @@ use case::Case;
 use crossover::Crossover;
 use measure::Timed;
 use report::{BenchReport, Copy, Row, Solver};
+use traffic::Traffic;
 
 use super::game::GameName;
 use super::output::{OutputArgs, print_text};
@@ -37,7 +38,7 @@ enum QuantityName {
     Remoteness,
 }
 
-/// Measure solving one position at a time, on the CPU and on every GPU, in one table
+/// Measure solving one position at a time, on the CPU and on every GPU, in one run
 ///
 /// Each line is the best of some runs, the same number for all, of: the baseline, a program that solves one position after
 /// another and ranks each option by summing over its heaps; the same with ranks kept up to date (for games that take one
@@ -48,10 +49,17 @@ enum QuantityName {
 /// Bytes a position are the words that a kernel loads and stores, computed from the layout: for each 32-bit word with
 /// positions, one word of each neighbour row that a move leads to and the word itself; where it solves remoteness, a byte or
 /// two for each move; where it sieves, a word of line bits for each heap. Most of them come from caches, so that they can be more
-/// than what a copy of memory moves. The last column compares them with copying 128 MiB on as many threads, or 256 MiB
+/// than what a copy of memory moves. "Of a copy" compares them with copying 128 MiB on as many threads, or 256 MiB
 /// on the GPU, read and written, measured in the same run. Times are by the host's clock, without opening a
-/// device; the column beside says how much of it a GPU worked, by its own clock, where that can be read. Nothing is said about the share of what a core could issue, as its clock
-/// is not measured.
+/// device; "kernel" is how much of it a GPU worked, by its own clock, where that can be read.
+///
+/// Words a cycle are of one thread. A word is 32 bits of the layout: 32 verdicts, at least one of them that of a position; or
+/// the remoteness of four positions, of two where it takes two bytes. A cycle is the time of one step in a chain of additions
+/// and exclusive ors, each of which needs the one before; measured on one thread in the same run, it is the effective clock of a
+/// core. "Of the ports" compares them with what loading alone would allow: a load of 32 bytes for each neighbour row, or
+/// where the kernel sieves for each heap, and two such loads a cycle. That many is an assumption: today's x86-64 cores do it when
+/// everything lies in the first cache, and some load 64 bytes as often. What is left is loads that wait, setting up, and words
+/// without positions that are solved along with others.
 ///
 /// For each GPU, growing caps are solved on it and on the CPU, to find from which on it is faster.
 #[derive(clap::Args)]
@@ -192,6 +200,7 @@ impl Bench {
                 .copies
                 .push(Copy { solver: Solver::Cpu { threads }, bytes: measure::copy_bandwidth(threads) });
         }
+        report.clock_hertz = Some(measure::clock());
         for adapter in &self.adapters {
             match measure::device_copy_bandwidth(adapter) {
                 Ok(bytes) => report.copies.push(Copy { solver: Solver::gpu(adapter), bytes }),
@@ -228,19 +237,19 @@ impl Bench {
             let other = measure::baseline(&small, Ranking::Differences, self.runs)?;
             report.rows.push(Row::new(&small, Solver::Differences, &other, scale, to_plain(&other, scale)));
         }
-        let bytes = traffic::bytes_per_position(case)?;
+        let traffic = Traffic::of(case)?;
         for threads in self.threads() {
             next(&format!("{threads} CPU threads"))?;
             let timed = measure::kernel(case, &measure::on_cpu(&self.options, threads), self.runs)?;
             let row = Row::new(case, Solver::Cpu { threads }, &timed, 1.0, to_plain(&timed, 1.0));
-            report.push_kernel(row, bytes);
+            report.push_kernel(row, &traffic);
         }
         for adapter in &self.adapters {
             next(&adapter.name)?;
             let options = measure::on_gpu(&self.options, adapter);
             let measured = measure::kernel(case, &options, self.runs).and_then(|timed| {
                 let row = Row::new(case, Solver::gpu(adapter), &timed, 1.0, to_plain(&timed, 1.0));
-                report.push_kernel(row, bytes);
+                report.push_kernel(row, &traffic);
                 next("from which cap on the GPU is faster")?;
                 report.crossovers.push(Crossover::find(case, adapter, &self.options)?);
                 Ok(())

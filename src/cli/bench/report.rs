@@ -10,11 +10,28 @@ use serde::{Serialize, Serializer};
 use super::case::Case;
 use super::crossover::Crossover;
 use super::measure::Timed;
+use super::traffic::Traffic;
 use crate::cli::figures::{counted, grouped, scientific, time};
 
 /// Columns of the table, behind the game.
-const COLUMNS: [&str; 8] =
-    ["solved by", "cap", "positions/s", "ratio", "time", "kernel", "bytes/position", "of a copy"];
+const COLUMNS: [&str; 10] = [
+    "solved by",
+    "cap",
+    "positions/s",
+    "ratio",
+    "time",
+    "kernel",
+    "bytes/position",
+    "of a copy",
+    "words/cycle",
+    "of the ports",
+];
+/// In text, columns that go side by side: how fast, and for kernels, by what that is bounded.
+const SPEED: &[usize] = &[0, 1, 2, 3, 4, 5];
+const BOUNDS: &[usize] = &[0, 6, 7, 8, 9];
+
+/// Words that a core is assumed to load in a cycle: two times 32 bytes.
+const LOADED_WORDS: f64 = 16.0;
 
 /// Who solves.
 #[derive(Clone, PartialEq, Eq)]
@@ -106,6 +123,10 @@ pub struct Row {
     ratio: f64,
     bytes_per_position: Option<f64>,
     copy_share: Option<f64>,
+    /// Words with positions solved in a cycle of one thread.
+    words_per_cycle: Option<f64>,
+    /// The same as a share of what could be loaded.
+    port_share: Option<f64>,
 }
 
 impl Row {
@@ -128,6 +149,8 @@ impl Row {
             ratio,
             bytes_per_position: None,
             copy_share: None,
+            words_per_cycle: None,
+            port_share: None,
         }
     }
 
@@ -138,16 +161,19 @@ impl Row {
         } else {
             grouped(self.ratio.round() as u64)
         };
-        let share = self.copy_share.map(|share| format!("{:.0} %", share * 100.0));
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+        let percent = |share: f64, digits: usize| format!("{:.digits$} %", share * 100.0);
         [
             self.solver.to_string(),
             grouped(self.max.into()),
             format!("{about}{}", scientific(self.positions_per_second * self.scaled_by)),
             ratio,
             time(Duration::from_secs_f64(self.seconds)),
-            self.kernel_seconds.map_or("–".to_owned(), |seconds| time(Duration::from_secs_f64(seconds))),
-            self.bytes_per_position.map_or("–".to_owned(), |bytes| format!("{bytes:.2}")),
-            share.unwrap_or_else(|| "–".to_owned()),
+            or_dash(self.kernel_seconds.map(|seconds| time(Duration::from_secs_f64(seconds)))),
+            or_dash(self.bytes_per_position.map(|bytes| format!("{bytes:.2}"))),
+            or_dash(self.copy_share.map(|share| percent(share, 0))),
+            or_dash(self.words_per_cycle.map(|words| format!("{words:.3}"))),
+            or_dash(self.port_share.map(|share| percent(share, 1))),
         ]
     }
 }
@@ -172,6 +198,8 @@ pub struct BenchReport {
     logical_cpus: usize,
     /// How many tasks were waiting for the CPU before, on average over the last minute, where the system tells.
     load_before: Option<f64>,
+    /// Cycles a second of one thread, where they were measured.
+    pub clock_hertz: Option<f64>,
     runs: u32,
     /// One for each solver and case.
     pub rows: Vec<Row>,
@@ -191,6 +219,7 @@ impl BenchReport {
             cpu: cpu_model(),
             logical_cpus: std::thread::available_parallelism().map_or(1, usize::from),
             load_before: sysinfo::System::load_average().ok().map(|load| load.one),
+            clock_hertz: None,
             runs,
             rows: Vec::new(),
             copies: Vec::new(),
@@ -199,11 +228,19 @@ impl BenchReport {
         }
     }
 
-    /// Adds the row of a kernel that moves so many bytes for a position.
-    pub fn push_kernel(&mut self, row: Row, bytes: f64) {
+    /// Adds the row of a kernel with this traffic.
+    pub fn push_kernel(&mut self, row: Row, traffic: &Traffic) {
         let copy = self.copies.iter().find(|copy| copy.solver == row.solver);
-        let copy_share = copy.map(|copy| row.positions_per_second * bytes / copy.bytes);
-        self.rows.push(Row { bytes_per_position: Some(bytes), copy_share, ..row });
+        let copy_share = copy.map(|copy| row.positions_per_second * traffic.bytes / copy.bytes);
+        let words_per_cycle = match (&row.solver, self.clock_hertz) {
+            (Solver::Cpu { threads }, Some(hertz)) => {
+                Some(row.positions_per_second * traffic.words / (hertz * *threads as f64))
+            }
+            _ => None,
+        };
+        let port_share = words_per_cycle.map(|words| words * traffic.loads / LOADED_WORDS);
+        let bytes_per_position = Some(traffic.bytes);
+        self.rows.push(Row { bytes_per_position, copy_share, words_per_cycle, port_share, ..row });
     }
 
     /// The lines that stand below a table.
@@ -213,6 +250,10 @@ impl BenchReport {
             format!("Best of {}. {}.", counted(self.runs.into(), "run"), self.machine()),
             format!("Copying memory, read and written: {}.", copies.collect::<Vec<_>>().join("; ")),
         ];
+        if let Some(hertz) = self.clock_hertz {
+            let loads = "ports: two loads of 32 bytes a cycle, as assumed";
+            lines.push(format!("Clock of one thread: {:.2} GHz; {loads}.", hertz / 1e9));
+        }
         if self.rows.iter().any(|row| row.scaled_by < 1.0) {
             lines.push("≈ measured at the cap shown, scaled to that of the kernels.".to_owned());
         }
@@ -243,35 +284,45 @@ impl BenchReport {
     }
 }
 
-/// The table, a heading for each game.
+/// A table of how fast and one of what bounds the kernels, each with a heading for each game.
 impl fmt::Display for BenchReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self.rows.iter().map(Row::cells).collect::<Vec<_>>();
-        let heading = COLUMNS.map(str::to_owned);
-        let width = |column: usize| {
-            let cells = rows.iter().chain([&heading]).map(|cells| cells[column].chars().count());
-            cells.max().unwrap_or(0)
-        };
-        let widths: [usize; COLUMNS.len()] = std::array::from_fn(width);
-        let line = |out: &mut fmt::Formatter<'_>, cells: &[String; COLUMNS.len()]| {
-            write!(out, "  {:<width$}", cells[0], width = widths[0])?;
-            for (cell, &width) in cells.iter().zip(&widths).skip(1) {
-                write!(out, "  {cell:>width$}")?;
-            }
-            writeln!(out)
-        };
-        line(out, &heading)?;
-        let mut game = "";
-        for (row, cells) in self.rows.iter().zip(&rows) {
-            if row.game != game {
-                game = &row.game;
-                writeln!(out, "{game}")?;
-            }
-            line(out, cells)?;
-        }
+        write_table(out, &self.rows, SPEED)?;
+        writeln!(out)?;
+        write_table(out, self.rows.iter().filter(|row| row.bytes_per_position.is_some()), BOUNDS)?;
         writeln!(out)?;
         self.below().iter().try_for_each(|line| writeln!(out, "{line}"))
     }
+}
+
+/// Some columns of some rows.
+fn write_table<'a>(
+    out: &mut fmt::Formatter<'_>,
+    rows: impl IntoIterator<Item = &'a Row>,
+    columns: &[usize],
+) -> fmt::Result {
+    let heading = COLUMNS.map(str::to_owned);
+    let rows = rows.into_iter().map(|row| (&*row.game, row.cells())).collect::<Vec<_>>();
+    let all = || rows.iter().map(|(_, cells)| cells).chain([&heading]);
+    let width = |&column: &usize| all().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
+    let widths = columns.iter().map(width).collect::<Vec<_>>();
+    let line = |out: &mut fmt::Formatter<'_>, cells: &[String; COLUMNS.len()]| {
+        write!(out, "  {:<width$}", cells[columns[0]], width = widths[0])?;
+        for (&column, &width) in columns.iter().zip(&widths).skip(1) {
+            write!(out, "  {:>width$}", cells[column])?;
+        }
+        writeln!(out)
+    };
+    line(out, &heading)?;
+    let mut heading = "";
+    for (game, cells) in &rows {
+        if *game != heading {
+            heading = game;
+            writeln!(out, "{heading}")?;
+        }
+        line(out, cells)?;
+    }
+    Ok(())
 }
 
 /// What the processor calls itself, where the system tells.
