@@ -13,8 +13,8 @@
 //! | lane | 0 | – | 0 | 1 | – | 0 | 1 | 2 | – | … |
 //!
 //! So a run is one vector, and moves that leave y alone read other runs at the same place or the one before. After the
-//! last y, which is xₙ₋₂, room is left for one more. Where there are four heaps, x₃ is the prefix, and a run has lanes
-//! only.
+//! last y, which is xₙ₋₂, zeros follow for one more, as runs with a greater xₙ₋₂ look for it. Where there are four heaps,
+//! x₃ is the prefix, and a run has lanes only.
 //!
 //! A slot has all runs' cells for places 0 … 15, then those of places 16 … 31 of the runs that have them, and so on, each
 //! of these *rows* in order of the prefix. Longer windows come with smaller x₃, so a run starts equally far from the
@@ -377,12 +377,12 @@ impl Search<'_> {
             return;
         };
         let rest = self.total - sum;
-        // x₁ and x₂ are at least x₃ each. The later coordinates are at most as large as this one; y and the lane may
+        // x₁ and x₂ are at least x₃ each. The later coordinates are at most as large as this one, as is y; the lane may
         // be one larger, as far as cells are read by moves.
         let last = if axis == 0 { rest / 3 } else { rest - 2 * x3 }.min(most);
-        let (later, beyond) = if self.layout.has_pairs() { (2, 2) } else { (1, 1) };
-        let later = later + (self.layout.axes - axis) as i32;
-        let first = (rest - 2 * self.max - beyond + later - 1).div_euclid(later).max(0);
+        let others = if self.layout.has_pairs() { 2 } else { 1 };
+        let later = others + (self.layout.axes - axis) as i32;
+        let first = (rest - 2 * self.max - 1 + later - 1).div_euclid(later).max(0);
         for x in first..=last {
             let x3 = if axis == 0 { x } else { x3 };
             self.extend(axis + 1, rank + terms[x as usize], sum + x, x3, x, out);

@@ -1,18 +1,16 @@
 //! Verdicts of four heaps and more, in the [`FoldedLayout`].
 //!
-//! A move takes a stone from each heap of a set S. Let A be the part of S in the prefix x₃ … xₙ₋₂ and B the rest, among
-//! x₁, x₂, y and the lane. Then x − S is reached from x by way of x − A, which lies in another run in the same cell; so
-//! with
+//! A move takes a stone from each heap of a set S. Let A be the part of S among x₃ … xₙ₋₁ and B the rest, among x₁, x₂
+//! and xₙ. Then x − S is reached from x by way of x − A, which lies in the same place of another cell; so with
 //!
-//! Vᵢ(x) = x is P, or some B of at most w − i heaps (and at least a − i) leads from x to a P-position
+//! Uᵢ(x) = some B with a ≤ i + |B| ≤ w leads from x to a P-position, x itself for the empty B
 //!
-//! for moves of a to w heaps, a position x is N exactly when V₀ holds of x, the empty B left aside, or Vᵢ of some x − A
-//! with |A| = i. Seven heaps of width 3 have 63 moves; by way of V₁, V₂ and V₃ = P a position needs 7 cells of other
-//! runs. Vᵢ of a stratum is found and kept with its verdicts, and read i strata later.
+//! for moves of a to w heaps, a position x is N exactly when U₀ holds of it or Uᵢ of some x − A with |A| = i. Seven heaps of
+//! width 3 have 63 moves; by way of U₁, U₂ and U₃ = P a position needs 14 cells of others. Uᵢ of a stratum is found and
+//! kept with its verdicts, and read i strata later.
 //!
-//! x − A need be no position: where y = xₙ₋₂ both may lose a stone, and y is the greater on the way. Likewise the lane may
-//! be greater than y. Hence the room for one more y and one more lane that runs have; no verdict there is P, and Vᵢ is
-//! what the moves say.
+//! x − A need be no position: where xₙ₋₁ = xₙ both may lose a stone, and the lane is the greater on the way. Hence there is
+//! a cell for one more lane, in which no verdict is P and Uᵢ is what the moves say.
 
 use super::sweep::{self, Step, Stones};
 use crate::backend::{Backend, Kept, Past, Visit};
@@ -21,7 +19,7 @@ use crate::cpu::tasks::WORDS_PER_TASK;
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{
-    Cell, Cells, CellsMut, FOLDED_HEAPS, FoldedLayout, Layout, Region, Stratum, TouchMask, fill,
+    Cell, Cells, CellsMut, FoldedLayout, Layout, Region, Stratum, TouchMask, fill,
     folded_bytes, layout_bytes,
 };
 
@@ -35,7 +33,7 @@ pub struct Folded {
     shown: Slot<u32>,
     /// Slot `total % verdicts.len()` has the verdicts of stratum `total`.
     verdicts: Vec<Slot<u16>>,
-    /// The same for V₁, V₂ and so on, of which level i is kept for i strata.
+    /// The same for U₁, U₂ and so on, of which Uᵢ is kept for i strata.
     levels: Vec<Vec<Slot<u16>>>,
     /// Whether all slots are as they were allocated: zero.
     fresh: bool,
@@ -91,11 +89,10 @@ impl Folded {
     /// What solving stratum `total` needs to know.
     fn step(&self, total: u32) -> Step<'_> {
         let before = |strata: u32| total.checked_sub(strata);
-        let open: [bool; 5] = std::array::from_fn(|strata| self.is_open(before(strata as u32)));
+        let open: [bool; 4] = std::array::from_fn(|strata| self.is_open(before(strata as u32)));
         let (least, most) = (self.rules.touch_least, self.rules.touch_most);
-        // The moves by which a position `strata` below loses `level` stones elsewhere and others here.
-        let moves = |level: u32, strata: usize| {
-            let may = |count| open[strata + count] && (least..=most).contains(&(level + count as u32));
+        let moves = |level: u32| {
+            let may = |count| open[count] && (least..=most).contains(&(level + count as u32));
             Stones(std::array::from_fn(may))
         };
         let source = |size: u32| {
@@ -112,10 +109,10 @@ impl Folded {
             layout: &self.layout,
             total,
             least_nonempty: if self.rules.misere { touches.least() } else { 0 },
-            verdicts: (1..=most.min(4)).map(|strata| self.verdicts_of(total.wrapping_sub(strata))).collect(),
-            sources: (1..=self.layout.axes() as u32).map(source).collect(),
-            own: [moves(0, 0), moves(1, 1)],
-            levels: stored.map(|(size, _)| [moves(size, 0), moves(size + 1, 1)]).collect(),
+            verdicts: (1..=most.min(3)).map(|strata| self.verdicts_of(total.wrapping_sub(strata))).collect(),
+            sources: (1..=axes(&self.rules)).map(source).collect(),
+            own: moves(0),
+            levels: stored.map(|(size, _)| moves(size)).collect(),
             task_cells: self.task_cells,
         }
     }
@@ -159,15 +156,19 @@ impl Folded {
     }
 }
 
-/// How many Vᵢ there are but V₀ and the verdicts themselves.
-fn levels(rules: &Ruleset) -> u32 {
-    let axes = if rules.heaps > FOLDED_HEAPS { rules.heaps - 4 } else { 1 };
-    axes.min(rules.touch_most - 1)
+/// How many heaps are not among x₁, x₂ and xₙ.
+fn axes(rules: &Ruleset) -> u32 {
+    rules.heaps - 3
 }
 
-/// How many strata of Vᵢ are kept: none where no move can make use of it, as there are only four heaps besides.
+/// How many Uᵢ there are but U₀ and the verdicts themselves.
+fn levels(rules: &Ruleset) -> u32 {
+    axes(rules).min(rules.touch_most - 1)
+}
+
+/// How many strata of Uᵢ are kept: none where no move can make use of it, as there are only three heaps besides.
 fn kept(rules: &Ruleset, level: u32) -> u32 {
-    if level + 4 < rules.touch_least { 0 } else { level + 1 }
+    if level + 3 < rules.touch_least { 0 } else { level + 1 }
 }
 
 impl Backend for Folded {

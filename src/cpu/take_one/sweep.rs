@@ -11,13 +11,16 @@
 //! | 2 | c₂ \| h(l₂) |
 //! | 3 | l₃ |
 //!
-//! The same with a stone from y besides is read in cells of one y less, one stratum lower. They lie at a distance that grows
-//! with y, so they are copied first to where their readers are ([`Shifted`]).
+//! The moves that take stones from y and the prefix besides are read in what was found of them strata ago
+//! ([`folded`](super::folded)). With y one less, cells lie at a distance that grows with y, so what is read of all of them is
+//! brought together first and then copied to where its readers are ([`Lower`]).
 
 #![allow(
     clippy::inline_always,
     reason = "a kernel is compiled for each instruction set, with what is inlined into it"
 )]
+
+use std::ops::Range;
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
@@ -28,8 +31,8 @@ use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun};
 /// Cells of a register.
 type Cells<S> = <S as Simd>::u16s;
 
-/// Strata below that the cells of a run are read from, at most.
-const MOST_DEPTH: usize = 4;
+/// Strata below of which the cells of a run are read, at most.
+const MOST_DEPTH: usize = 3;
 
 /// With how many stones from x₁, x₂ and the lane the moves of some kind are legal.
 #[derive(Clone, Copy)]
@@ -43,15 +46,14 @@ pub(super) struct Step<'a> {
     pub total: u32,
     /// Positions with fewer nonempty heaps are terminal and N.
     pub least_nonempty: u32,
-    /// The verdicts of the strata below, from the next on: as many as a move may touch heaps, or four.
+    /// The verdicts of the strata below, from the next on: as many as a move may touch heaps, or three.
     pub verdicts: Vec<&'a [u16]>,
-    /// What is read of other runs, for each number of stones less that these have in the prefix; `None` where no move may
-    /// lead there.
+    /// What is read for moves that take so many stones from y and the prefix, from one on; `None` where there are none.
     pub sources: Vec<Option<&'a [u16]>>,
-    /// The moves inside a run: those that leave y alone, and those that take a stone from it.
-    pub own: [Stones; 2],
-    /// The same for each level that is kept; no stone at all is the position itself.
-    pub levels: Vec<[Stones; 2]>,
+    /// The moves that leave y and the prefix alone.
+    pub own: Stones,
+    /// What else is found out, by the moves that may follow; no stone at all is the position itself.
+    pub levels: Vec<Stones>,
     /// Cells of a row that a task works on, about.
     pub task_cells: usize,
 }
@@ -143,8 +145,6 @@ fn solve_part(step: &Step<'_>, active: &[u32], out: Out<'_>, given: bool, level:
         (1, true) => solve_runs::<_, 1, true>(simd, step, active, out, given),
         (2, false) => solve_runs::<_, 2, false>(simd, step, active, out, given),
         (2, true) => solve_runs::<_, 2, true>(simd, step, active, out, given),
-        (3, false) => solve_runs::<_, 3, false>(simd, step, active, out, given),
-        (3, true) => solve_runs::<_, 3, true>(simd, step, active, out, given),
         (_, false) => solve_runs::<_, MOST_DEPTH, false>(simd, step, active, out, given),
         (_, true) => solve_runs::<_, MOST_DEPTH, true>(simd, step, active, out, given),
     })
@@ -161,46 +161,59 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
     given: bool,
 ) -> u64 {
     let moves = Moves::new(simd, step);
-    let mut neighbours = Neighbours::new(step);
-    let mut shifted = Shifted::default();
     let verdicts = rows_of::<DEPTH>(step);
-    let mut sources = Vec::new();
+    let mut neighbours = Neighbours::new(step, PAIRS);
+    let mut lower = Lower::default();
+    let (mut sources, mut sources_lower) = (Vec::new(), Vec::new());
     let mut count = S::u32s::splat(simd, 0);
     for &rank in active {
         let run = step.layout.run(rank);
         let Some(windows) = Windows::new::<PAIRS>(step, &run) else { continue };
-        neighbours.find(step, &run, rank);
-        if PAIRS {
-            shifted.fill(simd, step.layout, &verdicts, &run, &windows);
-        }
+        neighbours.find::<PAIRS>(step, &run, rank);
         for row in 0..windows.rows {
             let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
             let mut own = [Row::default(); DEPTH];
-            let mut before = [Row::default(); DEPTH];
-            for strata in 0..DEPTH {
+            for (strata, own) in own.iter_mut().enumerate() {
                 // From one cell before, that is one lane less.
-                own[strata] = windows.row(
-                    row,
-                    #[inline(always)]
-                    |row| &verdicts[row][strata][run.base - 1..],
-                );
-                if PAIRS {
-                    before[strata] = windows.row(
-                        row,
-                        #[inline(always)]
-                        |row| shifted.row(strata, row),
-                    );
+                let first = run.base - 1;
+                own.here = &verdicts[row][strata][first..];
+                if row > 0 {
+                    own.before = Some(&verdicts[row - 1][strata][first..]);
+                }
+                if row + 1 < windows.read {
+                    own.after = Some(&verdicts[row + 1][strata][first..]);
                 }
             }
-            neighbours.row(step, row, &mut sources);
+            let cells = step.layout.row(row);
+            rows(&neighbours.same, &cells, &mut sources);
+            if PAIRS {
+                rows(&neighbours.lower, &cells, &mut sources_lower);
+                lower.fill(simd, step.layout, &sources_lower, &span);
+            }
             let valid = Valid::new(simd, step.layout, &windows, row);
-            let sweep =
-                Sweep::<S, DEPTH> { simd, moves: &moves, sources: &sources, own, before, valid, span };
+            let sweep = Sweep::<S, DEPTH> {
+                simd,
+                moves: &moves,
+                own,
+                sources: &sources,
+                lower: &lower.copied,
+                valid,
+                span,
+            };
             let mut cells = out.row(step.layout, run.base, row);
             count = count + sweep.solve::<PAIRS>(&mut cells, given);
         }
     }
     count.as_slice().iter().map(|&count| u64::from(count)).sum()
+}
+
+/// The cells of one row that are read of some runs, each from the start of the run on.
+#[inline(always)]
+fn rows<'a>(runs: &[(&'a [u16], usize)], row: &Range<usize>, out: &mut Vec<&'a [u16]>) {
+    out.clear();
+    for &(slot, base) in runs {
+        out.push(&slot[row.start + base..row.end]);
+    }
 }
 
 /// The rows of the strata below.
@@ -211,16 +224,16 @@ fn rows_of<'a, const DEPTH: usize>(step: &Step<'a>) -> Vec<[&'a [u16]; DEPTH]> {
 
 /// The legal moves, as masks of whole registers.
 struct Moves<S: Simd> {
-    own: [[Cells<S>; 4]; 2],
-    levels: Vec<[[Cells<S>; 4]; 2]>,
+    own: [Cells<S>; 4],
+    levels: Vec<[Cells<S>; 4]>,
 }
 
 impl<S: Simd> Moves<S> {
     #[inline(always)]
     fn new(simd: S, step: &Step<'_>) -> Self {
         let mask = |there: bool| Cells::<S>::splat(simd, if there { u16::MAX } else { 0 });
-        let masks = |stones: [Stones; 2]| stones.map(|stones| stones.0.map(mask));
-        Self { own: masks(step.own), levels: step.levels.iter().map(|&level| masks(level)).collect() }
+        let masks = |stones: &Stones| stones.0.map(mask);
+        Self { own: masks(&step.own), levels: step.levels.iter().map(masks).collect() }
     }
 }
 
@@ -232,22 +245,24 @@ struct Subset {
     axis: usize,
 }
 
-/// Finds the runs that a run reads.
+/// The runs that a run reads: slots, and where the run starts in each of their rows.
 struct Neighbours<'a> {
     /// All sets that a move may take a stone from each of, smaller ones first, from the empty one on.
     subsets: Vec<Subset>,
     /// How much lower the rank is with each.
-    lower: Vec<u32>,
+    ranks_lower: Vec<u32>,
     /// The run for which that was found out.
     last: Option<u32>,
-    /// The slots that are read, and where the run in them starts in a row.
-    found: Vec<(&'a [u16], usize)>,
+    /// Those of which the same y is read, and those of which the y below.
+    same: Vec<(&'a [u16], usize)>,
+    lower: Vec<(&'a [u16], usize)>,
 }
 
 impl<'a> Neighbours<'a> {
-    fn new(step: &Step<'a>) -> Self {
+    fn new(step: &Step<'a>, pairs: bool) -> Self {
         let sizes = step.sources.len() as u32;
         let most = (1..=sizes).rev().find(|&size| step.sources[size as usize - 1].is_some()).unwrap_or(0);
+        let most = if pairs && most > step.layout.axes() as u32 { most - 1 } else { most };
         let sets = 0..1u32 << step.layout.axes();
         let mut sets = sets.filter(|set| set.count_ones() <= most).collect::<Vec<_>>();
         sets.sort_by_key(|set| set.count_ones());
@@ -258,12 +273,13 @@ impl<'a> Neighbours<'a> {
             axis: axes.trailing_zeros() as usize,
         };
         let subsets = sets.iter().map(subset).collect::<Vec<_>>();
-        Self { lower: vec![0; subsets.len()], subsets, last: None, found: Vec::new() }
+        let ranks_lower = vec![0; subsets.len()];
+        Self { subsets, ranks_lower, last: None, same: Vec::new(), lower: Vec::new() }
     }
 
-    /// Finds what is read of other runs.
+    /// Finds the runs that this one reads.
     #[inline(always)]
-    fn find(&mut self, step: &Step<'a>, run: &FoldedRun<'_>, rank: u32) {
+    fn find<const PAIRS: bool>(&mut self, step: &Step<'a>, run: &FoldedRun<'_>, rank: u32) {
         // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
         let (mut ties, mut empty) = (0u32, 0u32);
         for (axis, &x) in run.prefix.iter().enumerate() {
@@ -276,27 +292,25 @@ impl<'a> Neighbours<'a> {
             for (at, &Subset { rest, axis, .. }) in self.subsets.iter().enumerate().skip(1) {
                 let x = usize::from(run.prefix[axis]);
                 let less = terms[axis][x] - terms[axis][x.saturating_sub(1)];
-                self.lower[at] = self.lower[rest] + less;
+                self.ranks_lower[at] = self.ranks_lower[rest] + less;
             }
         }
-        self.found.clear();
+        self.same.clear();
+        self.lower.clear();
         let bases = step.layout.bases();
-        for (&Subset { axes, .. }, lower) in self.subsets.iter().zip(&self.lower).skip(1) {
-            if axes & (empty | ties & !(axes >> 1)) == 0
-                && let Some(cells) = step.sources[axes.count_ones() as usize - 1]
-            {
-                self.found.push((cells, bases[(rank - lower) as usize] as usize));
+        for (&Subset { axes, .. }, lower) in self.subsets.iter().zip(&self.ranks_lower) {
+            if axes & (empty | ties & !(axes >> 1)) != 0 {
+                continue;
             }
-        }
-    }
-
-    /// The cells that are read in a row, each from the start of the run on.
-    #[inline(always)]
-    fn row(&self, step: &Step<'a>, row: usize, out: &mut Vec<&'a [u16]>) {
-        let cells = step.layout.row(row);
-        out.clear();
-        for &(slot, base) in &self.found {
-            out.push(&slot[cells.start + base..cells.end]);
+            let (base, size) = (bases[(rank - lower) as usize] as usize, axes.count_ones() as usize);
+            if size > 0
+                && let Some(cells) = step.sources[size - 1]
+            {
+                self.same.push((cells, base));
+            }
+            if PAIRS && let Some(&Some(cells)) = step.sources.get(size) {
+                self.lower.push((cells, base));
+            }
         }
     }
 }
@@ -324,8 +338,8 @@ impl Windows {
     #[inline(always)]
     fn new<const PAIRS: bool>(step: &Step<'_>, run: &FoldedRun<'_>) -> Option<Self> {
         let (cap, floor, rest) = (step.layout.max(), run.floor, step.total as i32 - run.stones);
-        // With one y and one lane more, which moves lead to that take stones from other heaps as well.
-        let most = if PAIRS { 2 * (run.limit + 1) } else { run.limit + 1 };
+        // With one lane more, which moves lead to that take a stone from y or from x₃ as well.
+        let most = if PAIRS { 2 * run.limit + 1 } else { run.limit + 1 };
         let places = |both: i32| (both - 2 * floor).min(2 * cap - both).div_euclid(2);
         let last = places((cap + floor).clamp(rest - most, rest));
         if last < 0 {
@@ -370,33 +384,25 @@ impl Windows {
         // The sums of y and lane that leave enough for x₁ and x₂, and not too much.
         let least = (self.rest - 2 * self.cap + skipped).max(0);
         let most = self.rest - 2 * self.floor - skipped;
-        let beyond = run.limit + 1;
-        let first = if PAIRS { (least + 1) / 2 } else { least };
-        let last = most.min(beyond);
-        if first > last {
-            return None;
+        if PAIRS {
+            // y has lanes up to y, and one more.
+            let (first, last) = (least / 2, most.min(run.limit));
+            let end = layout.first_cell(last + 1);
+            let positions = if self.none { 0 } else { end };
+            return (first <= last).then(|| Span { first: layout.first_cell(first), y: first, positions, end });
         }
-        let cell = |y: i32| if PAIRS { layout.first_cell(y) } else { y as usize };
-        let positions = if self.none { 0 } else { cell(beyond.min(last + 1)) };
-        Some(Span { first: cell(first), first_y: first, positions, end: cell(last + 1) })
-    }
-
-    /// What is read of a stratum for one row, of which `cells` gives each row.
-    #[inline(always)]
-    fn row<'a>(&self, row: usize, cells: impl Fn(usize) -> &'a [u16]) -> Row<'a> {
-        Row {
-            here: cells(row),
-            before: if row > 0 { Some(cells(row - 1)) } else { None },
-            after: if row + 1 < self.read { Some(cells(row + 1)) } else { None },
-        }
+        let last = most.min(run.limit + 1);
+        let positions = if self.none { 0 } else { last.min(run.limit) + 1 };
+        let cell = |lane: i32| lane as usize;
+        (least <= last).then(|| Span { first: cell(least), y: 0, positions: cell(positions), end: cell(last + 1) })
     }
 }
 
 /// Cells of a run in one row.
 struct Span {
-    /// The first, and its y if there are several.
+    /// The first, and its y.
     first: usize,
-    first_y: i32,
+    y: i32,
     /// Where the last ends that may be a position.
     positions: usize,
     /// Where the last ends that moves lead to.
@@ -440,74 +446,57 @@ impl Row<'_> {
     }
 }
 
-/// The cells of strata below with one y less, each at the place of the cell that a stone from y is taken from.
+/// What moves that take a stone from y read of one row.
 #[derive(Default)]
-struct Shifted {
-    cells: Vec<u16>,
-    /// Cells of a row, and how many strata there are of each row.
-    length: usize,
-    strata: usize,
+struct Lower {
+    /// In the cells of the y that they lead to.
+    found: Vec<u16>,
+    /// In the cells that they come from.
+    copied: Vec<u16>,
 }
 
-impl Shifted {
-    /// Copies the cells that a run reads of the strata whose rows these are.
+impl Lower {
+    /// Finds it for the cells of a span.
     #[inline(always)]
-    fn fill<S: Simd, const DEPTH: usize>(
-        &mut self,
-        simd: S,
-        layout: &FoldedLayout,
-        verdicts: &[[&[u16]; DEPTH]],
-        run: &FoldedRun<'_>,
-        windows: &Windows,
-    ) {
-        let Some(span) = windows.span::<true>(layout, run, 0) else { return };
-        self.length = layout.first_cell(run.limit + 2) + 2 * FOLDED_ALIGNMENT;
-        self.strata = DEPTH;
-        let cells = self.length * windows.read * DEPTH;
-        if self.cells.len() < cells {
-            self.cells.resize(cells, 0);
+    fn fill<S: Simd>(&mut self, simd: S, layout: &FoldedLayout, sources: &[&[u16]], span: &Span) {
+        let lanes = Cells::<S>::LEN;
+        let length = span.end + 2 * FOLDED_ALIGNMENT;
+        if self.found.len() < length {
+            self.found.resize(length, 0);
+            self.copied.resize(length, 0);
         }
-        for (to, from) in self.cells.chunks_exact_mut(self.length * DEPTH).zip(&verdicts[..windows.read]) {
-            let from = from.map(
-                #[inline(always)]
-                |cells| &cells[run.base..],
-            );
-            // The cell before the first is one lane less.
-            let (mut start, mut y) = (span.first + 1, span.first_y as usize);
-            for strata in 0..DEPTH {
-                to[strata * self.length + start - 1] = 0;
-                if y == 0 {
-                    to[strata * self.length + start] = 0;
-                    to[strata * self.length + start + 1] = 0;
-                }
-            }
-            if y == 0 {
-                (start, y) = (start + 2, 1);
-            }
-            while start <= span.end {
-                // Of y − 1 there are lanes 0 … y − 1 and a zero, and one more zero follows.
-                let source = start - 1 - (y + 1);
-                for strata in 0..DEPTH {
-                    let to = &mut to[strata * self.length + start..];
-                    let from = &from[strata][source..];
-                    store::<S>(to, 0, load(simd, from, 0));
-                    let mut at = Cells::<S>::LEN;
-                    while at <= y {
-                        store::<S>(to, at, load(simd, from, at));
-                        at += Cells::<S>::LEN;
-                    }
-                    to[y + 1] = 0;
-                }
-                start += y + 2;
-                y += 1;
-            }
+        let (found, copied) = (&mut self.found[..length], &mut self.copied[..length]);
+        let first = span.y.max(1);
+        if span.y == 0 {
+            // With no stones in y there are none to take.
+            copied[..2].fill(0);
         }
-    }
-
-    /// A row of a stratum, from the cell before the first on.
-    #[inline(always)]
-    fn row(&self, strata: usize, row: usize) -> &[u16] {
-        &self.cells[(row * self.strata + strata) * self.length..][..self.length]
+        let mut start = layout.first_cell(first);
+        if start >= span.end {
+            return;
+        }
+        // The last y leads to the one below it, which has as many cells less as it has lanes.
+        let mut at = layout.first_cell(first - 1) / lanes * lanes;
+        while at < span.end {
+            let mut reached = Cells::<S>::splat(simd, 0);
+            for cells in sources {
+                reached = reached | load(simd, cells, at);
+            }
+            store::<S>(found, at, reached);
+            at += lanes;
+        }
+        let mut y = first as usize;
+        while start < span.end {
+            // Of y − 1, with one lane more than it has.
+            let source = start - (y + 1);
+            let mut at = 0;
+            while at <= y {
+                store::<S>(copied, start + at, load(simd, found, source + at));
+                at += lanes;
+            }
+            start += y + 2;
+            y += 1;
+        }
     }
 }
 
@@ -578,11 +567,11 @@ impl<'a, S: Simd> Valid<'a, S> {
 struct Sweep<'a, 'r, S: Simd, const DEPTH: usize> {
     simd: S,
     moves: &'r Moves<S>,
-    sources: &'r [&'a [u16]],
     /// The run in the strata below.
     own: [Row<'r>; DEPTH],
-    /// And with one y less.
-    before: [Row<'r>; DEPTH],
+    /// What is read of other runs, and what with one y less.
+    sources: &'r [&'a [u16]],
+    lower: &'r [u16],
     valid: Valid<'r, S>,
     span: Span,
 }
@@ -597,20 +586,13 @@ impl<S: Simd, const DEPTH: usize> Sweep<'_, '_, S, DEPTH> {
         let mut count = S::u32s::splat(simd, 0);
         let mut at = self.span.first / lanes * lanes;
         while at < self.span.end {
-            let even = self.valid.even(simd, at);
-            let mut own = self.reached(&self.own, at, even);
-            let mut before = [zero; 4];
-            if PAIRS {
-                before = self.reached(&self.before[1..], at, even);
-                before[0] = self.before[0].same(simd, at);
-            }
-            let [moves, moves_before] = &self.moves.own;
-            let mut reached = among(moves, &own);
-            if PAIRS {
-                reached = reached | among(moves_before, &before);
-            }
+            let mut own = self.reached(at, self.valid.even(simd, at));
+            let mut reached = among(&self.moves.own, &own);
             for cells in self.sources {
                 reached = reached | load(simd, cells, at);
+            }
+            if PAIRS {
+                reached = reached | load(simd, self.lower, at);
             }
             own[0] = if given {
                 out.load(simd, 0, at)
@@ -625,31 +607,26 @@ impl<S: Simd, const DEPTH: usize> Sweep<'_, '_, S, DEPTH> {
                 verdicts
             };
             count = count + own[0].bitcast::<S::u32s>().count_ones();
-            for (level, [moves, moves_before]) in self.moves.levels.iter().enumerate() {
-                let mut reached = among(moves, &own);
-                if PAIRS {
-                    reached = reached | among(moves_before, &before);
-                }
-                out.store::<S>(level + 1, at, reached);
+            for (level, moves) in self.moves.levels.iter().enumerate() {
+                out.store::<S>(level + 1, at, among(moves, &own));
             }
             at += lanes;
         }
         count
     }
 
-    /// The positions from which one, two or three stones from x₁, x₂ and the lane lead to a P-position, in strata of which
-    /// the first is one stone below. None for no stones.
+    /// The positions from which one, two or three stones from x₁, x₂ and the lane lead to a P-position. None for no stones.
     #[inline(always)]
-    fn reached(&self, strata: &[Row<'_>], at: usize, even: Cells<S>) -> [Cells<S>; 4] {
+    fn reached(&self, at: usize, even: Cells<S>) -> [Cells<S>; 4] {
         let simd = self.simd;
         let mut reached = [Cells::<S>::splat(simd, 0); 4];
-        if let Some(below) = strata.first() {
+        if let Some(below) = self.own.first() {
             reached[1] = below.either(simd, at + 1, even) | below.less(simd, at);
         }
-        if let Some(below) = strata.get(1) {
+        if let Some(below) = self.own.get(1) {
             reached[2] = below.same(simd, at) | below.either(simd, at, even);
         }
-        if let Some(below) = strata.get(2) {
+        if let Some(below) = self.own.get(2) {
             reached[3] = below.less(simd, at);
         }
         reached
