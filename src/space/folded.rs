@@ -71,8 +71,9 @@ pub struct FoldedLayout {
 pub struct FoldedRun<'a> {
     /// x₃ … xₙ₋₂, or x₃ for four heaps.
     pub prefix: &'a [u16],
-    /// Where it starts in every row, in cells.
+    /// Where it starts in every row, in cells, and how many it has there.
     pub base: usize,
+    pub cells: usize,
     /// The greatest y, or for four heaps the greatest lane.
     pub limit: i32,
     /// The stones of the prefix.
@@ -240,6 +241,7 @@ impl FoldedLayout {
         FoldedRun {
             prefix,
             base: self.bases[rank as usize] as usize,
+            cells: (self.bases[rank as usize + 1] - self.bases[rank as usize]) as usize,
             limit: prefix[self.axes - 1].into(),
             stones: prefix.iter().map(|&x| i32::from(x)).sum(),
             floor: prefix[0].into(),

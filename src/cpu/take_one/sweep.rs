@@ -26,7 +26,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
 use crate::cpu::slot::Slot;
-use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun};
+use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun, prefetch};
 
 /// Cells of a register.
 type Cells<S> = <S as Simd>::u16s;
@@ -188,7 +188,7 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
             rows(&neighbours.same, &cells, &mut sources);
             if PAIRS {
                 rows(&neighbours.lower, &cells, &mut sources_lower);
-                lower.fill(simd, step.layout, &sources_lower, &span);
+                lower.fill(simd, step.layout, &sources_lower, &span, run.cells);
             }
             let valid = Valid::new(simd, step.layout, &windows, row);
             let sweep = Sweep::<S, DEPTH> {
@@ -456,9 +456,16 @@ struct Lower {
 }
 
 impl Lower {
-    /// Finds it for the cells of a span.
+    /// Finds it for the cells of a span. The next run reads about so many cells ahead.
     #[inline(always)]
-    fn fill<S: Simd>(&mut self, simd: S, layout: &FoldedLayout, sources: &[&[u16]], span: &Span) {
+    fn fill<S: Simd>(
+        &mut self,
+        simd: S,
+        layout: &FoldedLayout,
+        sources: &[&[u16]],
+        span: &Span,
+        ahead: usize,
+    ) {
         let lanes = Cells::<S>::LEN;
         let length = span.end + 2 * FOLDED_ALIGNMENT;
         if self.found.len() < length {
@@ -481,6 +488,7 @@ impl Lower {
             let mut reached = Cells::<S>::splat(simd, 0);
             for cells in sources {
                 reached = reached | load(simd, cells, at);
+                prefetch(cells, at + ahead);
             }
             store::<S>(found, at, reached);
             at += lanes;
