@@ -71,8 +71,9 @@ pub struct FoldedLayout {
 pub struct FoldedRun<'a> {
     /// x₃ … xₙ₋₂, or x₃ for four heaps.
     pub prefix: &'a [u16],
-    /// Where it starts in every row, in cells, and how many it has there.
+    /// Where it starts in every row, in cells.
     pub base: usize,
+    /// How many cells it has in a row.
     pub cells: usize,
     /// The greatest y, or for four heaps the greatest lane.
     pub limit: i32,

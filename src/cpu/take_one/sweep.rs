@@ -20,8 +20,6 @@
     reason = "a kernel is compiled for each instruction set, with what is inlined into it"
 )]
 
-use std::ops::Range;
-
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
@@ -164,7 +162,7 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
     let verdicts = rows_of::<DEPTH>(step);
     let mut neighbours = Neighbours::new(step, PAIRS);
     let mut lower = Lower::default();
-    let (mut sources, mut sources_lower) = (Vec::new(), Vec::new());
+    let (mut sources, mut sources_below) = (Vec::new(), Vec::new());
     let mut count = S::u32s::splat(simd, 0);
     for &rank in active {
         let run = step.layout.run(rank);
@@ -184,11 +182,10 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
                     own.after = Some(&verdicts[row + 1][strata][first..]);
                 }
             }
-            let cells = step.layout.row(row);
-            rows(&neighbours.same, &cells, &mut sources);
+            rows(step.layout, rank, &neighbours.same, row, &mut sources);
             if PAIRS {
-                rows(&neighbours.lower, &cells, &mut sources_lower);
-                lower.fill(simd, step.layout, &sources_lower, &span, run.cells);
+                rows(step.layout, rank, &neighbours.below, row, &mut sources_below);
+                lower.fill(simd, step.layout, &sources_below, &span, run.cells);
             }
             let valid = Valid::new(simd, step.layout, &windows, row);
             let sweep = Sweep::<S, DEPTH> {
@@ -205,15 +202,6 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
         }
     }
     count.as_slice().iter().map(|&count| u64::from(count)).sum()
-}
-
-/// The cells of one row that are read of some runs, each from the start of the run on.
-#[inline(always)]
-fn rows<'a>(runs: &[(&'a [u16], usize)], row: &Range<usize>, out: &mut Vec<&'a [u16]>) {
-    out.clear();
-    for &(slot, base) in runs {
-        out.push(&slot[row.start + base..row.end]);
-    }
 }
 
 /// The rows of the strata below.
@@ -245,17 +233,34 @@ struct Subset {
     axis: usize,
 }
 
-/// The runs that a run reads: slots, and where the run starts in each of their rows.
+/// A run that is read: a slot, and how much lower its rank is than that of the reader.
+#[derive(Clone, Copy)]
+struct Neighbour<'a> {
+    slot: &'a [u16],
+    lower: u32,
+}
+
+/// The runs that a run reads.
 struct Neighbours<'a> {
     /// All sets that a move may take a stone from each of, smaller ones first, from the empty one on.
     subsets: Vec<Subset>,
     /// How much lower the rank is with each.
-    ranks_lower: Vec<u32>,
-    /// The run for which that was found out.
-    last: Option<u32>,
+    lower: Vec<u32>,
+    /// For which runs all this holds.
+    known: Option<Alike>,
     /// Those of which the same y is read, and those of which the y below.
-    same: Vec<(&'a [u16], usize)>,
-    lower: Vec<(&'a [u16], usize)>,
+    same: Vec<Neighbour<'a>>,
+    below: Vec<Neighbour<'a>>,
+}
+
+/// Runs that differ in the last coordinate only have neighbours at the same distances, as that coordinate's rank is itself;
+/// but for those in which it is zero or as large as the one before.
+#[derive(PartialEq)]
+struct Alike {
+    /// The rank of the first of them.
+    first: u32,
+    zero: bool,
+    tie: bool,
 }
 
 impl<'a> Neighbours<'a> {
@@ -273,45 +278,66 @@ impl<'a> Neighbours<'a> {
             axis: axes.trailing_zeros() as usize,
         };
         let subsets = sets.iter().map(subset).collect::<Vec<_>>();
-        let ranks_lower = vec![0; subsets.len()];
-        Self { subsets, ranks_lower, last: None, same: Vec::new(), lower: Vec::new() }
+        let lower = vec![0; subsets.len()];
+        Self { subsets, lower, known: None, same: Vec::new(), below: Vec::new() }
     }
 
     /// Finds the runs that this one reads.
     #[inline(always)]
     fn find<const PAIRS: bool>(&mut self, step: &Step<'a>, run: &FoldedRun<'_>, rank: u32) {
+        let left = run.prefix.len().checked_sub(2).map(|axis| run.prefix[axis]);
+        let alike = Alike {
+            first: rank - run.limit as u32,
+            zero: run.limit == 0,
+            tie: left.is_some_and(|x| i32::from(x) == run.limit),
+        };
+        if self.known.as_ref() != Some(&alike) {
+            self.find_anew::<PAIRS>(step, run);
+            self.known = Some(alike);
+        }
+    }
+
+    fn find_anew<const PAIRS: bool>(&mut self, step: &Step<'a>, run: &FoldedRun<'_>) {
         // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
         let (mut ties, mut empty) = (0u32, 0u32);
         for (axis, &x) in run.prefix.iter().enumerate() {
             ties |= u32::from(run.prefix.get(axis + 1) == Some(&x)) << axis;
             empty |= u32::from(x == 0) << axis;
         }
-        // From one run to the next the last coordinate grows, and as its rank is itself, the distances stay.
         let terms = step.layout.rank_terms();
-        if run.limit <= 1 || self.last.replace(rank) != rank.checked_sub(1) {
-            for (at, &Subset { rest, axis, .. }) in self.subsets.iter().enumerate().skip(1) {
-                let x = usize::from(run.prefix[axis]);
-                let less = terms[axis][x] - terms[axis][x.saturating_sub(1)];
-                self.ranks_lower[at] = self.ranks_lower[rest] + less;
-            }
-        }
         self.same.clear();
-        self.lower.clear();
-        let bases = step.layout.bases();
-        for (&Subset { axes, .. }, lower) in self.subsets.iter().zip(&self.ranks_lower) {
-            if axes & (empty | ties & !(axes >> 1)) != 0 {
+        self.below.clear();
+        for (at, &Subset { axes, rest, axis }) in self.subsets.iter().enumerate() {
+            if axes & empty != 0 {
                 continue;
             }
-            let (base, size) = (bases[(rank - lower) as usize] as usize, axes.count_ones() as usize);
-            if size > 0
-                && let Some(cells) = step.sources[size - 1]
-            {
-                self.same.push((cells, base));
+            if axes != 0 {
+                let x = usize::from(run.prefix[axis]);
+                self.lower[at] = self.lower[rest] + terms[axis][x] - terms[axis][x - 1];
             }
-            if PAIRS && let Some(&Some(cells)) = step.sources.get(size) {
-                self.lower.push((cells, base));
+            if axes & ties & !(axes >> 1) != 0 {
+                continue;
+            }
+            let (lower, size) = (self.lower[at], axes.count_ones() as usize);
+            if size > 0
+                && let Some(slot) = step.sources[size - 1]
+            {
+                self.same.push(Neighbour { slot, lower });
+            }
+            if PAIRS && let Some(&Some(slot)) = step.sources.get(size) {
+                self.below.push(Neighbour { slot, lower });
             }
         }
+    }
+}
+
+/// The cells of one row that are read of some neighbours of a run, each from the start of the neighbour on.
+#[inline(always)]
+fn rows<'a>(layout: &FoldedLayout, rank: u32, runs: &[Neighbour<'a>], row: usize, out: &mut Vec<&'a [u16]>) {
+    let (row, bases) = (layout.row(row), layout.bases());
+    out.clear();
+    for &Neighbour { slot, lower } in runs {
+        out.push(&slot[row.start + bases[(rank - lower) as usize] as usize..row.end]);
     }
 }
 
