@@ -19,7 +19,7 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::cell::{Cells, CellsMut, Key};
-use super::{Block, Cell, LANE_GROUP, Layout, Region, Stratum, Window, prefetch};
+use super::{Block, Cell, FoldedCells, LANE_GROUP, Layout, Region, Stratum, Window, prefetch};
 use crate::error::Result;
 use crate::game::Ruleset;
 
@@ -126,6 +126,7 @@ impl Stratum<'_> {
     pub fn canonical(&self) -> CanonicalBuf {
         match self.cells() {
             Cells::Verdicts(words) => CanonicalBuf::Verdicts(self.canonical_bits(words)),
+            Cells::Folded(cells) => CanonicalBuf::Verdicts(self.canonical_bits(cells)),
             Cells::Remoteness8(keys) => {
                 CanonicalBuf::Remoteness8(self.canonical_values(keys, |key| key.remoteness() as u8))
             }
@@ -135,10 +136,10 @@ impl Stratum<'_> {
         }
     }
 
-    fn canonical_bits(&self, words: &[u32]) -> Vec<u8> {
+    fn canonical_bits(&self, cells: impl Verdicts) -> Vec<u8> {
         let pieces = self.solve_pieces(|piece| {
             let mut streams = BitStreams::new(&counts(piece));
-            append_bits(piece, words, &mut streams);
+            append_bits(piece, cells, &mut streams);
             streams
         });
         let mut whole = BitString::with_capacity(self.positions);
@@ -461,12 +462,12 @@ impl<'a> Piece<'a> {
     }
 
     /// The blocks with this xₙ₋₁, in lexicographic order of (xₙ₋₂, …, x₃).
-    fn parts_with(&self, value: u32, parts: &mut Vec<Part>) {
+    fn parts_with(&self, value: u32, cells: impl Verdicts, parts: &mut Vec<Part>) {
         parts.clear();
         for row in self.rows.iter().filter(|row| row.values.contains(&value)) {
             let (block, window) = self.block(row.rank + value);
             if !window.is_empty() {
-                let (base, pitch) = (block.base, block.pitch as usize);
+                let (base, pitch) = (cells.base(&block), block.pitch as usize);
                 parts.push(Part { base, pitch, first_row: block.first_row as i32, window });
             }
         }
@@ -648,11 +649,11 @@ impl Part {
     "x86_64+avx2+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+sse4.2+popcnt",
 ))]
-fn append_bits(piece: &Piece<'_>, words: &[u32], streams: &mut BitStreams) {
+fn append_bits<V: Verdicts>(piece: &Piece<'_>, cells: V, streams: &mut BitStreams) {
     let mut parts = Vec::new();
     let nowhere = streams.words.len() - 1;
     for value in piece.shape.values.clone() {
-        piece.parts_with(value, &mut parts);
+        piece.parts_with(value, cells, &mut parts);
         let first_lane = parts.iter().map(|part| part.window.first_lane).min().unwrap_or(0);
         let last_lane = parts.iter().map(|part| part.window.last_lane).max().unwrap_or(-1);
         let first_stream = piece.shape.first_stream(value);
@@ -666,13 +667,10 @@ fn append_bits(piece: &Piece<'_>, words: &[u32], streams: &mut BitStreams) {
             }
             for (index, part) in parts.iter().enumerate() {
                 if let Some(ahead) = parts.get(index + AHEAD) {
-                    let row = first_row(piece.layout, &ahead.window, lane);
-                    let start = ahead.start(row, lane);
-                    prefetch(words, start);
-                    prefetch(words, start.wrapping_add(ahead.pitch));
+                    cells.fetch(piece.layout, ahead, lane);
                 }
                 if lane <= part.window.last_lane && lane + GROUP as i32 > part.window.first_lane {
-                    append_part(piece.layout, part, lane, words, &mut group, &mut streams.words);
+                    cells.append(piece.layout, part, lane, &mut group, &mut streams.words);
                 }
             }
             for (i, end) in ends.iter_mut().enumerate() {
@@ -683,48 +681,113 @@ fn append_bits(piece: &Piece<'_>, words: &[u32], streams: &mut BitStreams) {
     }
 }
 
-/// Appends the runs of one block for the group of lanes from `lane` on.
+/// Verdicts of a stratum in memory.
+trait Verdicts: Copy + Sync {
+    /// Where a block starts.
+    fn base(self, block: &Block<'_>) -> usize;
+
+    /// Asks for the memory of a block, for the group of lanes from `lane` on.
+    fn fetch(self, layout: &Layout, part: &Part, lane: i32);
+
+    /// Appends the runs of one block for the group of lanes from `lane` on.
+    fn append(self, layout: &Layout, part: &Part, lane: i32, group: &mut GroupEnds, out: &mut [u64]);
+}
+
+/// The first value of x₂ of each lane of a group, and the one behind the last (0 for a lane without any).
 #[inline(always)]
-fn append_part(
-    layout: &Layout,
-    part: &Part,
-    lane: i32,
-    words: &[u32],
-    group: &mut GroupEnds,
-    out: &mut [u64],
-) {
-    let (cap, second_max) = (layout.max() as i32, layout.second_max() as i32);
-    let (window, most) = (&part.window, part.window.rest - lane);
+fn runs(layout: &Layout, window: &Window, lane: i32) -> [[i32; GROUP]; 2] {
+    let (cap, second_max, most) = (layout.max() as i32, layout.second_max() as i32, window.rest - lane);
     let lane_is_floor = i32::from(layout.lane_is_floor());
     // As `Layout::second_heap`, without branches.
-    let first: [i32; GROUP] = std::array::from_fn(|i| {
+    let first = std::array::from_fn(|i| {
         let lane = lane + i as i32;
         (lane * lane_is_floor).max(window.floor).max(window.rest - lane - cap)
     });
-    let end: [i32; GROUP] = std::array::from_fn(|i| {
+    let end = std::array::from_fn(|i| {
         let inside = (window.first_lane..=window.last_lane).contains(&(lane + i as i32));
         if inside { ((most - i as i32) >> 1).min(second_max) + 1 } else { 0 }
     });
-    let low = first_row(layout, window, lane);
-    let high = (most / 2).min(second_max) / 32;
-    let load = |row: i32| -> &[u32; GROUP] {
-        words[part.start(row, lane)..].first_chunk().expect("a slot ends in a lane group of zeros")
-    };
-    let mut row = low;
-    // Two rows at once: where in them the runs end could not be foreseen.
-    while row <= high {
-        let (one, two) = (load(row), load((row + 1).min(high)));
-        let from: [i32; GROUP] = std::array::from_fn(|i| (first[i] - 32 * row).clamp(0, 64));
-        let count: [u64; GROUP] =
-            std::array::from_fn(|i| ((end[i] - 32 * row).min(64) - from[i]).max(0) as u64);
-        let bits: [u64; GROUP] = std::array::from_fn(|i| {
-            let pair = u64::from(one[i]) | u64::from(two[i]) << 32;
-            let mask = if count[i] == 0 { 0 } else { u64::MAX >> (64 - count[i]) };
-            // Where nothing is left to shift in, nothing is counted.
-            pair >> from[i].min(63) & mask
-        });
-        group.append(out, &bits, &count);
-        row += 2;
+    [first, end]
+}
+
+impl Verdicts for &[u32] {
+    #[inline(always)]
+    fn base(self, block: &Block<'_>) -> usize {
+        block.base
+    }
+
+    #[inline(always)]
+    fn fetch(self, layout: &Layout, part: &Part, lane: i32) {
+        let start = part.start(first_row(layout, &part.window, lane), lane);
+        prefetch(self, start);
+        prefetch(self, start.wrapping_add(part.pitch));
+    }
+
+    #[inline(always)]
+    fn append(self, layout: &Layout, part: &Part, lane: i32, group: &mut GroupEnds, out: &mut [u64]) {
+        let [first, end] = runs(layout, &part.window, lane);
+        let low = first_row(layout, &part.window, lane);
+        let high = ((part.window.rest - lane) / 2).min(layout.second_max() as i32) / 32;
+        let load = |row: i32| -> &[u32; GROUP] {
+            self[part.start(row, lane)..].first_chunk().expect("a slot ends in a lane group of zeros")
+        };
+        let mut row = low;
+        // Two rows at once: where in them the runs end could not be foreseen.
+        while row <= high {
+            let (one, two) = (load(row), load((row + 1).min(high)));
+            let from: [i32; GROUP] = std::array::from_fn(|i| (first[i] - 32 * row).clamp(0, 64));
+            let count: [u64; GROUP] =
+                std::array::from_fn(|i| ((end[i] - 32 * row).min(64) - from[i]).max(0) as u64);
+            let bits: [u64; GROUP] = std::array::from_fn(|i| {
+                let pair = u64::from(one[i]) | u64::from(two[i]) << 32;
+                let mask = if count[i] == 0 { 0 } else { u64::MAX >> (64 - count[i]) };
+                // Where nothing is left to shift in, nothing is counted.
+                pair >> from[i].min(63) & mask
+            });
+            group.append(out, &bits, &count);
+            row += 2;
+        }
+    }
+}
+
+impl Verdicts for FoldedCells<'_> {
+    #[inline(always)]
+    fn base(self, block: &Block<'_>) -> usize {
+        self.block(block.coordinates)
+    }
+
+    #[inline(always)]
+    fn fetch(self, _: &Layout, part: &Part, lane: i32) {
+        prefetch(self.row(0, 0), part.base.wrapping_add(lane as usize));
+    }
+
+    #[inline(always)]
+    fn append(self, layout: &Layout, part: &Part, lane: i32, group: &mut GroupEnds, out: &mut [u64]) {
+        let [first, end] = runs(layout, &part.window, lane);
+        let places: [i32; GROUP] = std::array::from_fn(|i| (end[i] - first[i]).max(0));
+        let most = places.into_iter().max().unwrap_or(0);
+        let cell = part.base + lane as usize;
+        let load = |row: i32| -> [u16; GROUP] {
+            self.row(row as usize, cell).first_chunk().copied().unwrap_or_default()
+        };
+        // The last places are the least values of x₂. Four rows at once, or two.
+        let mut place = (most - 1).max(0) & !63;
+        while place >= 0 {
+            let count: [u64; GROUP] = std::array::from_fn(|i| (places[i] - place).clamp(0, 64) as u64);
+            let row = place / 16;
+            let (one, two) = (load(row), load(row + 1));
+            let mut bits: [u64; GROUP] =
+                std::array::from_fn(|i| u64::from(one[i]) << 48 | u64::from(two[i]) << 32);
+            if most - place > 32 {
+                let (three, four) = (load(row + 2), load(row + 3));
+                bits = std::array::from_fn(|i| bits[i] | u64::from(three[i]) << 16 | u64::from(four[i]));
+            }
+            // A shift by 64 at once is not defined.
+            let left: [u64; GROUP] = std::array::from_fn(|i| 64 - count[i]);
+            let bits = std::array::from_fn(|i| bits[i] >> (left[i] / 2) >> (left[i] - left[i] / 2));
+            group.append(out, &bits, &count);
+            place -= 64;
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use std::ops::BitAnd;
 
 use bytemuck::Pod;
 
-use super::LANE_GROUP;
+use super::{FoldedCells, LANE_GROUP};
 
 /// What one cell of a layout holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -155,6 +155,8 @@ key!(u16, Cell::Remoteness16);
 pub enum Cells<'a> {
     /// Verdicts.
     Verdicts(&'a [u32]),
+    /// Verdicts in a layout of their own, which stand in for those.
+    Folded(FoldedCells<'a>),
     /// Remoteness in 8 bits.
     Remoteness8(&'a [u8]),
     /// Remoteness in 16 bits.

@@ -25,8 +25,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::count::binomial;
 use super::{Layout, Region};
 use crate::error::{Error, Result};
@@ -275,49 +273,6 @@ impl FoldedLayout {
         search.extend(0, 0, 0, 0, self.max(), out);
     }
 
-    /// Copies a stratum's verdicts from a slot of this layout to one of another, on all threads of the pool that it is
-    /// called in. What is outside its windows there may become anything.
-    pub fn unfold(&self, cells: &[u16], layout: &Layout, total: u32, words: &mut [u32]) {
-        let mut active = Vec::new();
-        self.active_runs(total, &mut active);
-        let mut slabs = Vec::new();
-        let (mut words, mut start) = (words, 0);
-        for runs in active.chunk_by(|&one, &other| self.run(one).floor == self.run(other).floor) {
-            let slab = self.run(runs[0]).floor as usize;
-            let end = layout.slab_start(slab + 1);
-            let (this, rest) = std::mem::take(&mut words).split_at_mut(end - start);
-            slabs.push((runs, this, start));
-            (words, start) = (rest, end);
-        }
-        slabs.into_par_iter().for_each(|(runs, words, start)| {
-            for &rank in runs {
-                self.for_each_block(rank, layout, total, |first_cell, block, window| {
-                    for lane in window.first_lane..=window.last_lane {
-                        let (first, last) = layout.second_heap(window, lane);
-                        let middle = (window.rest - lane) / 2;
-                        let cell = first_cell + lane as usize;
-                        for word in first / 32..=last / 32 {
-                            let row = (word as u32 - block.first_row) as usize * block.pitch as usize;
-                            words[block.base + row + lane as usize - start] =
-                                self.word(cells, cell, middle - 32 * word);
-                        }
-                    }
-                });
-            }
-        });
-    }
-
-    /// The verdicts of 32 values of x₂, of which the least is at this place.
-    fn word(&self, cells: &[u16], cell: usize, place: i32) -> u32 {
-        let (first, offset) = ((place - 31).div_euclid(16), (place - 31).rem_euclid(16));
-        let row = |row: i32| -> u64 {
-            let there = usize::try_from(row).ok().filter(|&row| row < self.row_count());
-            there.and_then(|row| cells[self.row(row)].get(cell)).map_or(0, |&bits| bits.into())
-        };
-        let bits = row(first) << 32 | row(first + 1) << 16 | row(first + 2);
-        (bits >> (16 - offset)) as u32
-    }
-
     /// Copies a stratum's verdicts from a slot of another layout to one of this.
     pub fn fold(&self, layout: &Layout, total: u32, words: &[u32], cells: &mut [u16]) {
         let mut active = Vec::new();
@@ -363,6 +318,53 @@ impl FoldedLayout {
                 visit(run.base + self.first_cell(y), &block, &window);
             }
         }
+    }
+}
+
+/// The verdicts of one stratum in this layout. What lies outside its windows may be anything.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldedCells<'a> {
+    layout: &'a FoldedLayout,
+    cells: &'a [u16],
+}
+
+impl<'a> FoldedCells<'a> {
+    /// All cells of a slot.
+    #[must_use]
+    pub fn new(layout: &'a FoldedLayout, cells: &'a [u16]) -> Self {
+        Self { layout, cells }
+    }
+
+    /// Where lane 0 of the block x₃ … xₙ₋₁ is in each row.
+    #[inline]
+    pub(super) fn block(&self, coordinates: &[u16]) -> usize {
+        let (prefix, rest) = coordinates.split_at(self.layout.axes);
+        let terms = prefix.iter().zip(&self.layout.rank_terms);
+        let rank = terms.map(|(&x, terms)| terms[usize::from(x)]).sum::<u32>();
+        let y = rest.first().map_or(0, |&y| i32::from(y));
+        self.layout.bases[rank as usize] as usize + self.layout.first_cell(y)
+    }
+
+    /// The cells of a row from one on; none where there is no such row or cell.
+    #[inline]
+    pub(super) fn row(&self, row: usize, cell: usize) -> &'a [u16] {
+        let there = row < self.layout.row_count();
+        if there { self.cells[self.layout.row(row)].get(cell..).unwrap_or(&[]) } else { &[] }
+    }
+
+    /// The verdicts of 32 values of x₂, of which the least is at this place of a cell. Those that have no place there may be
+    /// anything.
+    #[inline]
+    pub(super) fn word(&self, cell: usize, place: i32) -> u32 {
+        let (first, offset) = ((place - 31).div_euclid(16), (place - 31).rem_euclid(16));
+        let starts = &self.layout.rows;
+        let mut bits = 0u64;
+        for row in first..first + 3 {
+            let there = (row as usize) < starts.len() - 1;
+            let found = if there { self.cells.get(starts[row as usize] + cell) } else { None };
+            bits = bits << 16 | u64::from(found.copied().unwrap_or(0));
+        }
+        (bits >> (16 - offset)) as u32
     }
 }
 
@@ -464,11 +466,12 @@ pub fn folded_bytes(heaps: u32, max: u64, slots: u32, limit: u128) -> Option<u12
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::{Cells, Stratum};
 
     const SMALL: [(u32, u64); 8] = [(4, 0), (4, 20), (4, 70), (5, 9), (5, 34), (6, 6), (8, 3), (10, 2)];
 
     #[test]
-    fn what_is_folded_comes_back() {
+    fn strata_read_the_same_folded() {
         for (heaps, max) in SMALL {
             let region = Region::new(heaps, max).unwrap();
             let layout = Layout::new(&region).unwrap();
@@ -477,14 +480,21 @@ mod tests {
             for total in region.strata() {
                 let words = (0..layout.words()).map(|_| random.u32(..)).collect::<Vec<_>>();
                 let mut cells = (0..folded.cells()).map(|_| random.u16(..)).collect::<Vec<_>>();
-                let mut back = (0..layout.words()).map(|_| random.u32(..)).collect::<Vec<_>>();
                 folded.fold(&layout, total, &words, &mut cells);
-                folded.unfold(&cells, &layout, total, &mut back);
+                let counts = [region.stratum_size(total), 0];
+                let plain = Stratum::new(&layout, &*words, total, false, counts);
+                let cells = Cells::Folded(FoldedCells::new(&folded, &cells));
+                let other = Stratum::new(&layout, cells, total, false, counts);
+                assert_eq!(plain.canonical(), other.canonical(), "{heaps} heaps up to {max}, {total} stones");
                 for position in region.stratum(total) {
-                    let sizes = position.sizes().iter().rev().copied().collect::<Vec<_>>();
-                    let (word, bit) = layout.place(&sizes);
-                    assert_eq!(words[word] >> bit & 1, back[word] >> bit & 1, "{position}");
+                    assert_eq!(plain.is_p(&position), other.is_p(&position), "{position}");
                 }
+                let words = |stratum: &Stratum<'_>| {
+                    stratum.fold_rows(Vec::new, |words, row| {
+                        words.extend(row.word_range().map(|word| row.word(word)));
+                    })
+                };
+                assert_eq!(words(&plain), words(&other));
             }
         }
     }

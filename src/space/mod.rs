@@ -21,7 +21,9 @@ mod stratum;
 pub use canonical::{Canonical, CanonicalBuf, Reader, fill};
 pub use cell::{Cell, Cells, CellsMut, Key};
 pub use count::count_tuples;
-pub use folded::{FOLDED_ALIGNMENT, FOLDED_HEAPS, FOLDED_PLACES, FoldedLayout, FoldedRun, folded_bytes};
+pub use folded::{
+    FOLDED_ALIGNMENT, FOLDED_HEAPS, FOLDED_PLACES, FoldedCells, FoldedLayout, FoldedRun, folded_bytes,
+};
 pub use layout::{Block, LANE_GROUP, Layout, Window, largest_cap_within, layout_bytes};
 pub use length::{remoteness_bound, remoteness_cell};
 pub use lines::{LineLayout, Strip, TABLES};

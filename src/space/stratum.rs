@@ -47,7 +47,7 @@ pub struct Row<'a> {
     pub last: u32,
     heaps: usize,
     cells: Cells<'a>,
-    /// Index of the cell for x₂ = 0, could it be read.
+    /// Index of the cell for x₂ = 0, could it be read; of the first cell where they are folded.
     origin: isize,
     pitch: usize,
 }
@@ -59,6 +59,10 @@ impl Row<'_> {
         let valid = self.valid(word);
         match self.cells {
             Cells::Verdicts(words) => words[self.index(word)] & valid,
+            Cells::Folded(cells) => {
+                let place = (self.rest / 2) as i32 - 32 * word as i32;
+                cells.word(self.origin as usize, place) & valid
+            }
             Cells::Remoteness8(keys) => self.gather(keys, word, valid),
             Cells::Remoteness16(keys) => self.gather(keys, word, valid),
         }
@@ -79,11 +83,10 @@ impl Row<'_> {
     /// verdicts only.
     #[must_use]
     pub fn remoteness(&self, second: u32) -> Option<u32> {
-        let index = self.index(second);
         match self.cells {
-            Cells::Verdicts(_) => None,
-            Cells::Remoteness8(keys) => Some(keys[index].remoteness()),
-            Cells::Remoteness16(keys) => Some(keys[index].remoteness()),
+            Cells::Verdicts(_) | Cells::Folded(_) => None,
+            Cells::Remoteness8(keys) => Some(keys[self.index(second)].remoteness()),
+            Cells::Remoteness16(keys) => Some(keys[self.index(second)].remoteness()),
         }
     }
 
@@ -195,7 +198,7 @@ impl<'a> Stratum<'a> {
     #[must_use]
     pub fn keys<K: Key>(&self) -> Option<&'a [K]> {
         let keys = match self.cells {
-            Cells::Verdicts(_) => return None,
+            Cells::Verdicts(_) | Cells::Folded(_) => return None,
             Cells::Remoteness8(keys) => bytemuck::try_cast_slice(keys),
             Cells::Remoteness16(keys) => bytemuck::try_cast_slice(keys),
         };
@@ -279,6 +282,10 @@ impl<'a> Stratum<'a> {
     fn row(&self, rank: u32, window: &Window, lane: i32) -> Row<'a> {
         let block = self.layout.block(rank);
         let (first, last) = self.layout.second_heap(window, lane);
+        let origin = match self.cells {
+            Cells::Folded(cells) => (cells.block(block.coordinates) + lane as usize) as isize,
+            _ => (block.base + lane as usize) as isize - (block.first_row * block.pitch) as isize,
+        };
         Row {
             coordinates: block.coordinates,
             lane: lane as u32,
@@ -287,26 +294,33 @@ impl<'a> Stratum<'a> {
             last: last as u32,
             heaps: self.layout.heaps() as usize,
             cells: self.cells,
-            origin: (block.base + lane as usize) as isize - (block.first_row * block.pitch) as isize,
+            origin,
             pitch: block.pitch as usize,
         }
     }
 
-    /// The place of a position of this stratum. `None` when it is not in the stratum.
-    fn place(&self, position: &Position) -> Option<(usize, u32)> {
+    /// The sizes of a position of this stratum, largest first. `None` when it is not in the stratum.
+    fn sizes(&self, position: &Position) -> Option<Vec<u32>> {
         let sizes = position.sizes();
         let inside = sizes.len() == self.layout.heaps() as usize
             && position.largest() <= self.layout.max()
             && position.total() == u64::from(self.total);
-        inside.then(|| self.layout.place(&sizes.iter().rev().copied().collect::<Vec<_>>()))
+        inside.then(|| sizes.iter().rev().copied().collect())
     }
 
     /// Whether a position of this stratum is a P-position. `None` when it is not in the stratum.
     #[must_use]
     pub fn is_p(&self, position: &Position) -> Option<bool> {
-        let (cell, value) = self.place(position)?;
+        let sizes = self.sizes(position)?;
+        let (cell, value) = self.layout.place(&sizes);
         Some(match self.cells {
             Cells::Verdicts(words) => words[cell] >> value & 1 == 1,
+            Cells::Folded(cells) => {
+                let [first, second, coordinates @ .., lane] = &*sizes else { return None };
+                let coordinates = coordinates.iter().map(|&x| x as u16).collect::<Vec<_>>();
+                let place = ((first + second) / 2 - second) as i32;
+                cells.word(cells.block(&coordinates) + *lane as usize, place) & 1 == 1
+            }
             Cells::Remoteness8(keys) => keys[cell].is_p(),
             Cells::Remoteness16(keys) => keys[cell].is_p(),
         })
@@ -316,9 +330,9 @@ impl<'a> Stratum<'a> {
     /// the stratum holds.
     #[must_use]
     pub fn remoteness(&self, position: &Position) -> Option<u32> {
-        let (cell, _) = self.place(position)?;
+        let (cell, _) = self.layout.place(&self.sizes(position)?);
         match self.cells {
-            Cells::Verdicts(_) => None,
+            Cells::Verdicts(_) | Cells::Folded(_) => None,
             Cells::Remoteness8(keys) => Some(keys[cell].remoteness()),
             Cells::Remoteness16(keys) => Some(keys[cell].remoteness()),
         }

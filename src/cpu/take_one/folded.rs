@@ -19,8 +19,8 @@ use crate::cpu::tasks::WORDS_PER_TASK;
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{
-    Cell, Cells, CellsMut, FoldedLayout, Layout, Region, Stratum, TouchMask, fill,
-    folded_bytes, layout_bytes,
+    Cell, Cells, CellsMut, FoldedCells, FoldedLayout, Layout, Region, Stratum, TouchMask, fill, folded_bytes,
+    layout_bytes,
 };
 
 /// The CPU backend for verdicts of take-one games of four heaps and more.
@@ -28,9 +28,8 @@ pub struct Folded {
     rules: Ruleset,
     region: Region,
     layout: FoldedLayout,
-    /// How the observers read strata, and the one that they are reading.
-    shown_layout: Layout,
-    shown: Slot<u32>,
+    /// The blocks and windows by which observers walk through strata.
+    plain: Layout,
     /// Slot `total % verdicts.len()` has the verdicts of stratum `total`.
     verdicts: Vec<Slot<u16>>,
     /// The same for U₁, U₂ and so on, of which Uᵢ is kept for i strata.
@@ -55,8 +54,7 @@ impl Folded {
         Ok(Self {
             rules: rules.clone(),
             region: region.clone(),
-            shown_layout: Layout::new(region)?,
-            shown: Slot::default(),
+            plain: Layout::new(region)?,
             verdicts,
             levels,
             layout,
@@ -77,8 +75,8 @@ impl Folded {
     pub fn bytes(rules: &Ruleset, max: u64, limit: u128) -> Option<u128> {
         let slots = rules.touch_most + 1 + (1..=levels(rules)).map(|level| kept(rules, level)).sum::<u32>();
         let folded = folded_bytes(rules.heaps, max, slots, limit)?;
-        let shown = layout_bytes(rules.heaps, max, Cell::Verdicts, 1, limit)?;
-        Some(folded + shown).filter(|&bytes| bytes <= limit)
+        let plain = layout_bytes(rules.heaps, max, Cell::Verdicts, 0, limit)?;
+        Some(folded + plain).filter(|&bytes| bytes <= limit)
     }
 
     /// Whether moves may arrive at a stratum.
@@ -140,19 +138,12 @@ impl Folded {
         std::iter::once(self.verdicts.as_mut_slice()).chain(levels)
     }
 
-    /// Copies the verdicts of a stratum to where observers read them.
-    fn show(&self, total: u32, shown: &mut Slot<u32>) {
-        if shown.is_empty() {
-            *shown = Slot::new(self.shown_layout.cells());
-        }
-        self.layout.unfold(self.verdicts_of(total), &self.shown_layout, total, shown);
-    }
-
     /// A stratum as observers see it.
-    fn stratum<'a>(&'a self, total: u32, p_positions: u64, shown: &'a [u32]) -> Stratum<'a> {
+    fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
         let forbidden = self.rules.forbidden.contains(u64::from(total));
         let counts = [self.region.stratum_size(total), p_positions];
-        Stratum::new(&self.shown_layout, Cells::Verdicts(shown), total, forbidden, counts)
+        let cells = FoldedCells::new(&self.layout, self.verdicts_of(total));
+        Stratum::new(&self.plain, Cells::Folded(cells), total, forbidden, counts)
     }
 }
 
@@ -175,7 +166,6 @@ impl Backend for Folded {
     fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
         let mut solved: Option<(u32, u64)> = None;
         let mut stop = false;
-        let mut shown = std::mem::take(&mut self.shown);
         while self.next < self.region.strata().end && !stop {
             let total = self.next;
             self.fresh = false;
@@ -183,14 +173,8 @@ impl Backend for Folded {
             let mut slots = self.take_slots(total);
             let this = &*self;
             let mut solve = || sweep::solve(&this.step(total), &mut slots, false);
-            let mut observe = || {
-                solved.is_some_and(|(total, count)| {
-                    if bits {
-                        this.show(total, &mut shown);
-                    }
-                    visit(&this.stratum(total, count, &shown)).is_break()
-                })
-            };
+            let mut observe =
+                || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
             let count;
             (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
             self.put_slots(total, slots);
@@ -198,13 +182,9 @@ impl Backend for Folded {
             solved = Some((total, count));
         }
         if let Some((total, count)) = solved {
-            if bits {
-                self.show(total, &mut shown);
-            }
             // It stops after this one in any case.
-            let _ = visit(&self.stratum(total, count, &shown));
+            let _ = visit(&self.stratum(total, count));
         }
-        self.shown = shown;
         Ok(())
     }
 
@@ -218,12 +198,8 @@ impl Backend for Folded {
 
     fn past(&self) -> Result<Past> {
         let first = self.next.saturating_sub(self.rules.touch_most);
-        let mut shown = Slot::default();
-        let strata = (first..self.next).map(|total| {
-            self.show(total, &mut shown);
-            self.stratum(total, 0, &shown).canonical()
-        });
-        Ok(Past { next: self.next, kept: Kept::Strata(strata.collect()) })
+        let strata = (first..self.next).map(|total| self.stratum(total, 0).canonical()).collect();
+        Ok(Past { next: self.next, kept: Kept::Strata(strata) })
     }
 
     fn resume(&mut self, past: &Past) -> Result<()> {
@@ -231,11 +207,11 @@ impl Backend for Folded {
         self.restart()?;
         self.fresh = false;
         self.next = past.next;
-        let mut shown = Slot::<u32>::new(self.shown_layout.cells());
+        let mut plain = Slot::<u32>::new(self.plain.cells());
         for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
-            fill(&self.shown_layout, total, stratum.view(), CellsMut::Verdicts(&mut shown));
+            fill(&self.plain, total, stratum.view(), CellsMut::Verdicts(&mut plain));
             let mut slots = self.take_slots(total);
-            self.layout.fold(&self.shown_layout, total, &shown, &mut slots[0]);
+            self.layout.fold(&self.plain, total, &plain, &mut slots[0]);
             // The levels follow from the verdicts of these strata.
             sweep::solve(&self.step(total), &mut slots, true);
             self.put_slots(total, slots);

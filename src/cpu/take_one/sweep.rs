@@ -415,12 +415,22 @@ impl Windows {
             let (first, last) = (least / 2, most.min(run.limit));
             let end = layout.first_cell(last + 1);
             let positions = if self.none { 0 } else { end };
-            return (first <= last).then(|| Span { first: layout.first_cell(first), y: first, positions, end });
+            return (first <= last).then(|| Span {
+                first: layout.first_cell(first),
+                y: first,
+                positions,
+                end,
+            });
         }
         let last = most.min(run.limit + 1);
         let positions = if self.none { 0 } else { last.min(run.limit) + 1 };
         let cell = |lane: i32| lane as usize;
-        (least <= last).then(|| Span { first: cell(least), y: 0, positions: cell(positions), end: cell(last + 1) })
+        (least <= last).then(|| Span {
+            first: cell(least),
+            y: 0,
+            positions: cell(positions),
+            end: cell(last + 1),
+        })
     }
 }
 
