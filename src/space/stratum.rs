@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::{Cell, Cells, Key, Layout, Window};
+use super::{Block, Cell, Cells, Key, Layout, Window};
 use crate::game::Position;
 
 /// Positions, about, that are visited one after another on one thread.
@@ -213,8 +213,13 @@ impl<'a> Stratum<'a> {
         visit: impl Fn(&mut T, &Row<'_>) + Sync,
     ) -> Vec<T> {
         self.fold_blocks(new, |value, rank, window| {
+            let block = self.layout.block(rank);
+            let origin = match self.cells {
+                Cells::Folded(cells) => cells.block(block.coordinates) as isize,
+                _ => block.base as isize - (block.first_row * block.pitch) as isize,
+            };
             for lane in window.first_lane..=window.last_lane {
-                visit(value, &self.row(rank, window, lane));
+                visit(value, &self.row(&block, origin, window, lane));
             }
         })
     }
@@ -279,13 +284,9 @@ impl<'a> Stratum<'a> {
         PARTS_PER_THREAD * threads
     }
 
-    fn row(&self, rank: u32, window: &Window, lane: i32) -> Row<'a> {
-        let block = self.layout.block(rank);
+    /// A lane of a block, of whose lane 0 this is the origin.
+    fn row(&self, block: &Block<'a>, origin: isize, window: &Window, lane: i32) -> Row<'a> {
         let (first, last) = self.layout.second_heap(window, lane);
-        let origin = match self.cells {
-            Cells::Folded(cells) => (cells.block(block.coordinates) + lane as usize) as isize,
-            _ => (block.base + lane as usize) as isize - (block.first_row * block.pitch) as isize,
-        };
         Row {
             coordinates: block.coordinates,
             lane: lane as u32,
@@ -294,7 +295,7 @@ impl<'a> Stratum<'a> {
             last: last as u32,
             heaps: self.layout.heaps() as usize,
             cells: self.cells,
-            origin,
+            origin: origin + lane as isize,
             pitch: block.pitch as usize,
         }
     }
