@@ -352,15 +352,15 @@ impl<'a> FoldedCells<'a> {
         if there { self.cells[self.layout.row(row)].get(cell..).unwrap_or(&[]) } else { &[] }
     }
 
-    /// The verdicts of 32 values of x₂, of which the least is at this place of a cell. Those that have no place there may be
-    /// anything.
+    /// The verdicts of 32 values of x₂, of which the least is at this place of a cell. Those without a place in it, or with
+    /// one behind the last, may be anything.
     #[inline]
-    pub(super) fn word(&self, cell: usize, place: i32) -> u32 {
+    pub(super) fn word(&self, cell: usize, place: i32, last: i32) -> u32 {
         let (first, offset) = ((place - 31).div_euclid(16), (place - 31).rem_euclid(16));
         let starts = &self.layout.rows;
         let mut bits = 0u64;
         for row in first..first + 3 {
-            let there = (row as usize) < starts.len() - 1;
+            let there = (0..=last / 16).contains(&row);
             let found = if there { self.cells.get(starts[row as usize] + cell) } else { None };
             bits = bits << 16 | u64::from(found.copied().unwrap_or(0));
         }

@@ -60,8 +60,9 @@ impl Row<'_> {
         match self.cells {
             Cells::Verdicts(words) => words[self.index(word)] & valid,
             Cells::Folded(cells) => {
-                let place = (self.rest / 2) as i32 - 32 * word as i32;
-                cells.word(self.origin as usize, place) & valid
+                let middle = (self.rest / 2) as i32;
+                cells.word(self.origin as usize, middle - 32 * word as i32, middle - self.first as i32)
+                    & valid
             }
             Cells::Remoteness8(keys) => self.gather(keys, word, valid),
             Cells::Remoteness16(keys) => self.gather(keys, word, valid),
@@ -320,7 +321,7 @@ impl<'a> Stratum<'a> {
                 let [first, second, coordinates @ .., lane] = &*sizes else { return None };
                 let coordinates = coordinates.iter().map(|&x| x as u16).collect::<Vec<_>>();
                 let place = ((first + second) / 2 - second) as i32;
-                cells.word(cells.block(&coordinates) + *lane as usize, place) & 1 == 1
+                cells.word(cells.block(&coordinates) + *lane as usize, place, place) & 1 == 1
             }
             Cells::Remoteness8(keys) => keys[cell].is_p(),
             Cells::Remoteness16(keys) => keys[cell].is_p(),
