@@ -356,15 +356,16 @@ impl<'a> FoldedCells<'a> {
     /// one behind the last, may be anything.
     #[inline]
     pub(super) fn word(&self, cell: usize, place: i32, last: i32) -> u32 {
-        let (first, offset) = ((place - 31).div_euclid(16), (place - 31).rem_euclid(16));
-        let starts = &self.layout.rows;
-        let mut bits = 0u64;
-        for row in first..first + 3 {
-            let there = (0..=last / 16).contains(&row);
-            let found = if there { self.cells.get(starts[row as usize] + cell) } else { None };
-            bits = bits << 16 | u64::from(found.copied().unwrap_or(0));
+        let mut word = 0;
+        // Rows that reach into the 32 places up to this one.
+        for row in ((place - 31) >> 4).max(0)..=place.min(last) >> 4 {
+            let cell = self.cells.get(self.layout.rows[row as usize] + cell).copied().unwrap_or(0);
+            // Its top bit is the place 16·row.
+            let up = place - 16 * row - 15;
+            let cell = u32::from(cell);
+            word |= if up >= 0 { cell << up } else { cell >> -up };
         }
-        (bits >> (16 - offset)) as u32
+        word
     }
 }
 
