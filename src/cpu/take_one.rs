@@ -7,6 +7,9 @@ mod folded;
 mod sweep;
 mod three;
 
+pub use self::folded::accesses;
+pub use self::sweep::{Accesses, Swept, swept};
+
 use self::folded::Folded;
 use self::three::Verdicts;
 use super::stencil::Strata;

@@ -36,6 +36,29 @@ const MOST_DEPTH: usize = 3;
 #[derive(Clone, Copy)]
 pub(super) struct Stones(pub [bool; 4]);
 
+/// How many cells are loaded and stored for one that is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accesses {
+    /// Loaded.
+    pub loads: u32,
+    /// Loaded besides for each cell that follows another in its lane, and for each that another follows.
+    pub loads_beside: u32,
+    /// Stored.
+    pub stores: u32,
+}
+
+impl Accesses {
+    /// For runs with several y or not, moves of at most so many heaps, this many runs that are read besides, and this many
+    /// levels that are kept.
+    pub(super) fn new(pairs: bool, touch_most: u32, runs: u32, levels: u32) -> Self {
+        let depth = touch_most.min(MOST_DEPTH as u32);
+        let (either, others) = (depth.min(2), depth);
+        // What is brought together is stored, loaded to be copied, stored again, and loaded where it is read.
+        let together = if pairs { 2 } else { 0 };
+        Self { loads: either + others + runs + together, loads_beside: either, stores: 1 + levels + together }
+    }
+}
+
 /// What all runs of one stratum share.
 pub(super) struct Step<'a> {
     /// The layout of all strata.
@@ -202,6 +225,46 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
         }
     }
     count.as_slice().iter().map(|&count| u64::from(count)).sum()
+}
+
+/// What solving a stratum goes through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Rows of runs, each of which is set up.
+    pub rows: u64,
+    /// Cells in them, from the first to the last.
+    pub cells: u64,
+}
+
+/// Counts what solving a stratum goes through, without solving it.
+#[must_use]
+pub fn swept(layout: &FoldedLayout, total: u32) -> Swept {
+    if layout.has_pairs() { swept_of::<true>(layout, total) } else { swept_of::<false>(layout, total) }
+}
+
+fn swept_of<const PAIRS: bool>(layout: &FoldedLayout, total: u32) -> Swept {
+    let mut active = Vec::new();
+    layout.active_runs(total, &mut active);
+    // What the moves are does not matter.
+    let step = Step {
+        layout,
+        total,
+        least_nonempty: 0,
+        verdicts: Vec::new(),
+        sources: Vec::new(),
+        own: Stones([false; 4]),
+        levels: Vec::new(),
+        task_cells: 0,
+    };
+    let mut swept = Swept::default();
+    for run in active.iter().map(|&rank| layout.run(rank)) {
+        let Some(windows) = Windows::new::<PAIRS>(&step, &run) else { continue };
+        for span in (0..windows.rows).map_while(|row| windows.span::<PAIRS>(layout, &run, row)) {
+            swept.rows += 1;
+            swept.cells += (span.end - span.first) as u64;
+        }
+    }
+    swept
 }
 
 /// The rows of the strata below.
@@ -415,12 +478,22 @@ impl Windows {
             let (first, last) = (least / 2, most.min(run.limit));
             let end = layout.first_cell(last + 1);
             let positions = if self.none { 0 } else { end };
-            return (first <= last).then(|| Span { first: layout.first_cell(first), y: first, positions, end });
+            return (first <= last).then(|| Span {
+                first: layout.first_cell(first),
+                y: first,
+                positions,
+                end,
+            });
         }
         let last = most.min(run.limit + 1);
         let positions = if self.none { 0 } else { last.min(run.limit) + 1 };
         let cell = |lane: i32| lane as usize;
-        (least <= last).then(|| Span { first: cell(least), y: 0, positions: cell(positions), end: cell(last + 1) })
+        (least <= last).then(|| Span {
+            first: cell(least),
+            y: 0,
+            positions: cell(positions),
+            end: cell(last + 1),
+        })
     }
 }
 
