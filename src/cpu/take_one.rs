@@ -1,11 +1,14 @@
 //! CPU twin of `shaders/take_one.wgsl`: verdicts of take-one games, stratum by stratum.
 //!
-//! Up to three heaps are solved in the layout of the shaders ([`three`]), more in one that is half as large, with the
-//! moves of all heaps but the largest three or so taken together ([`folded`]).
+//! Up to three heaps are solved in the layout of the shaders (`three`), more in one that is half as large, in
+//! which moves are taken in two steps (`folded`).
 
 mod folded;
 mod sweep;
 mod three;
+
+pub use self::folded::accesses;
+pub use self::sweep::{Accesses, Swept, swept};
 
 use self::folded::Folded;
 use self::three::Verdicts;
@@ -18,7 +21,7 @@ use crate::space::{Cell, FOLDED_HEAPS, Region, layout_bytes};
 /// The CPU backend for verdicts of take-one games. It runs on the threads of the pool that it is called in.
 pub enum TakeOne {
     /// Up to three heaps.
-    Few(Strata<Verdicts>),
+    Few(Box<Strata<Verdicts>>),
     /// Four heaps and more.
     Many(Box<Folded>),
 }
@@ -30,7 +33,7 @@ impl TakeOne {
     /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
     pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
         Ok(if rules.heaps < FOLDED_HEAPS {
-            Self::Few(Strata::new(rules, region)?)
+            Self::Few(Box::new(Strata::new(rules, region)?))
         } else {
             Self::Many(Box::new(Folded::new(rules, region)?))
         })
@@ -40,7 +43,7 @@ impl TakeOne {
     #[must_use]
     pub fn with_task_words(self, task_words: u64) -> Self {
         match self {
-            Self::Few(strata) => Self::Few(strata.with_task_words(task_words)),
+            Self::Few(strata) => Self::Few(Box::new(strata.with_task_words(task_words))),
             Self::Many(folded) => Self::Many(Box::new(folded.with_task_words(task_words))),
         }
     }
@@ -57,14 +60,14 @@ impl TakeOne {
 
     fn backend(&self) -> &dyn Backend {
         match self {
-            Self::Few(strata) => strata,
+            Self::Few(strata) => &**strata,
             Self::Many(folded) => &**folded,
         }
     }
 
     fn backend_mut(&mut self) -> &mut dyn Backend {
         match self {
-            Self::Few(strata) => strata,
+            Self::Few(strata) => &mut **strata,
             Self::Many(folded) => &mut **folded,
         }
     }

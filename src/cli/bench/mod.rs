@@ -46,17 +46,21 @@ enum QuantityName {
 /// smaller cap of the same game: its rate hardly depends on the cap, and where it takes any number of stones, where its work for a
 /// position grows with the cap, its rate is scaled down by the quotient of the caps (marked ≈).
 ///
-/// Bytes a position are the words that a kernel loads and stores, computed from the layout: for each 32-bit word with
-/// positions, one word of each neighbour row that a move leads to and the word itself; where it solves remoteness, a byte or
-/// two for each move; where it sieves, a word of line bits for each heap. Most of them come from caches, so that they can be more
+/// Bytes a position are what a kernel loads and stores, computed from the layout: for each 32-bit word with
+/// positions, one word of each neighbour row that a move leads to and the word itself; where the CPU solves verdicts of four
+/// heaps or more, for each cell of 16 bits with positions, every cell that it is solved from or that is written for it, for the
+/// moves of later strata as well; where it solves remoteness, a byte or two for each move; where it sieves, a word of line
+/// bits for each heap. Most of them come from caches, so that they can be more
 /// than what a copy of memory moves. "Of a copy" compares them with copying 128 MiB on as many threads, or 256 MiB
 /// on the GPU, read and written, measured in the same run. Times are by the host's clock, without opening a
 /// device; "kernel" is how much of it a GPU worked, by its own clock, where that can be read.
 ///
-/// Words a cycle are of one thread. A word is 32 bits of the layout: 32 verdicts, at least one of them that of a position; or
+/// Words a cycle are of one thread. A word is 32 bits of the layout: 32 verdicts, at least one of them that of a position, or
+/// for four heaps or more two cells of 16, each with a position; or
 /// the remoteness of four positions, of two where it takes two bytes. A cycle is the time of one step in a chain of additions
 /// and exclusive ors, each of which needs the one before; measured on one thread in the same run, it is the effective clock of a
-/// core. "Of the ports" compares them with what loading alone would allow: a load of 32 bytes for each neighbour row, or
+/// core. "Of the ports" compares them with what loading alone would allow: a load of 32 bytes for each neighbour row, for
+/// each cell that a cell is solved from, or
 /// where the kernel sieves for each heap, and two such loads a cycle. That many is an assumption: today's x86-64 cores do it when
 /// everything lies in the first cache, and some load 64 bytes as often. What is left is loads that wait, setting up, and words
 /// without positions that are solved along with others.
@@ -237,7 +241,7 @@ impl Bench {
             let other = measure::baseline(&small, Ranking::Differences, self.runs)?;
             report.rows.push(Row::new(&small, Solver::Differences, &other, scale, to_plain(&other, scale)));
         }
-        let traffic = Traffic::of(case)?;
+        let traffic = Traffic::on_cpu(case)?;
         for threads in self.threads() {
             next(&format!("{threads} CPU threads"))?;
             let timed = measure::kernel(case, &measure::on_cpu(&self.options, threads), self.runs)?;
@@ -248,6 +252,7 @@ impl Bench {
             next(&adapter.name)?;
             let options = measure::on_gpu(&self.options, adapter);
             let measured = measure::kernel(case, &options, self.runs).and_then(|timed| {
+                let traffic = Traffic::on_gpu(case)?;
                 let row = Row::new(case, Solver::gpu(adapter), &timed, 1.0, to_plain(&timed, 1.0));
                 report.push_kernel(row, &traffic);
                 next("from which cap on the GPU is faster")?;

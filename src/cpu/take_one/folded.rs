@@ -12,7 +12,7 @@
 //! x − A need be no position: where xₙ₋₁ = xₙ both may lose a stone, and the lane is the greater on the way. Hence there is
 //! a cell for one more lane, in which no verdict is P and Uᵢ is what the moves say.
 
-use super::sweep::{self, Step, Stones};
+use super::sweep::{self, Accesses, Step, Stones};
 use crate::backend::{Backend, Kept, Past, Visit};
 use crate::cpu::slot::Slot;
 use crate::cpu::tasks::WORDS_PER_TASK;
@@ -160,6 +160,20 @@ fn levels(rules: &Ruleset) -> u32 {
 /// How many strata of Uᵢ are kept: none where no move can make use of it, as there are only three heaps besides.
 fn kept(rules: &Ruleset, level: u32) -> u32 {
     if level + 3 < rules.touch_least { 0 } else { level + 1 }
+}
+
+/// How many cells are loaded and stored for one of a stratum in which no heaps are equal or empty.
+#[must_use]
+pub fn accesses(rules: &Ruleset, total: u32) -> Accesses {
+    let (axes, most) = (axes(rules), rules.touch_most);
+    let levels = |size: &u32| *size <= levels(rules) && kept(rules, *size) > 0;
+    let reads = |size: &u32| {
+        let arrives = |total: u32| !rules.forbidden.contains(total.into());
+        total.checked_sub(*size).is_some_and(|total| levels(size) || *size == most && arrives(total))
+    };
+    let sets = |size: u32| (0..size).fold(1, |sets, k| sets * (axes - k) / (k + 1));
+    let (runs, levels) = ((1..=axes).filter(reads).map(sets).sum(), (1..=axes).filter(levels).count());
+    Accesses::new(axes > 1, most, runs, levels as u32)
 }
 
 impl Backend for Folded {

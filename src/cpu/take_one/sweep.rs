@@ -36,6 +36,29 @@ const MOST_DEPTH: usize = 3;
 #[derive(Clone, Copy)]
 pub(super) struct Stones(pub [bool; 4]);
 
+/// How many cells are loaded and stored for one that is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accesses {
+    /// Loaded.
+    pub loads: u32,
+    /// Loaded besides for each cell that follows another in its lane, and for each that another follows.
+    pub loads_beside: u32,
+    /// Stored.
+    pub stores: u32,
+}
+
+impl Accesses {
+    /// For runs with several y or not, moves of at most so many heaps, this many runs that are read besides, and this many
+    /// levels that are kept.
+    pub(super) fn new(pairs: bool, touch_most: u32, runs: u32, levels: u32) -> Self {
+        let depth = touch_most.min(MOST_DEPTH as u32);
+        let (either, others) = (depth.min(2), depth);
+        // What is brought together is stored, loaded to be copied, stored again, and loaded where it is read.
+        let together = if pairs { 2 } else { 0 };
+        Self { loads: either + others + runs + together, loads_beside: either, stores: 1 + levels + together }
+    }
+}
+
 /// What all runs of one stratum share.
 pub(super) struct Step<'a> {
     /// The layout of all strata.
@@ -198,10 +221,50 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
                 span,
             };
             let mut cells = out.row(step.layout, run.base, row);
-            count = count + sweep.solve::<PAIRS>(&mut cells, given);
+            count += sweep.solve::<PAIRS>(&mut cells, given);
         }
     }
     count.as_slice().iter().map(|&count| u64::from(count)).sum()
+}
+
+/// What solving a stratum goes through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Rows of runs, each of which is set up.
+    pub rows: u64,
+    /// Cells in them, from the first to the last.
+    pub cells: u64,
+}
+
+/// Counts what solving a stratum goes through, without solving it.
+#[must_use]
+pub fn swept(layout: &FoldedLayout, total: u32) -> Swept {
+    if layout.has_pairs() { swept_of::<true>(layout, total) } else { swept_of::<false>(layout, total) }
+}
+
+fn swept_of<const PAIRS: bool>(layout: &FoldedLayout, total: u32) -> Swept {
+    let mut active = Vec::new();
+    layout.active_runs(total, &mut active);
+    // What the moves are does not matter.
+    let step = Step {
+        layout,
+        total,
+        least_nonempty: 0,
+        verdicts: Vec::new(),
+        sources: Vec::new(),
+        own: Stones([false; 4]),
+        levels: Vec::new(),
+        task_cells: 0,
+    };
+    let mut swept = Swept::default();
+    for run in active.iter().map(|&rank| layout.run(rank)) {
+        let Some(windows) = Windows::new::<PAIRS>(&step, &run) else { continue };
+        for span in (0..windows.rows).map_while(|row| windows.span::<PAIRS>(layout, &run, row)) {
+            swept.rows += 1;
+            swept.cells += (span.end - span.first) as u64;
+        }
+    }
+    swept
 }
 
 /// The rows of the strata below.
@@ -473,10 +536,10 @@ impl Row<'_> {
         let cells = load(simd, self.here, at);
         let (mut on, mut back) = (cells >> 1, cells << 1);
         if let Some(row) = self.before {
-            on = on | load(simd, row, at) << (FOLDED_PLACES - 1);
+            on |= load(simd, row, at) << (FOLDED_PLACES - 1);
         }
         if let Some(row) = self.after {
-            back = back | load(simd, row, at) >> (FOLDED_PLACES - 1);
+            back |= load(simd, row, at) >> (FOLDED_PLACES - 1);
         }
         cells | ((on ^ back) & even ^ back)
     }
@@ -523,7 +586,7 @@ impl Lower {
         while at < span.end {
             let mut reached = Cells::<S>::splat(simd, 0);
             for cells in sources {
-                reached = reached | load(simd, cells, at);
+                reached |= load(simd, cells, at);
                 prefetch(cells, at + ahead);
             }
             store::<S>(found, at, reached);
@@ -633,10 +696,10 @@ impl<S: Simd, const DEPTH: usize> Sweep<'_, '_, S, DEPTH> {
             let mut own = self.reached(at, self.valid.even(simd, at));
             let mut reached = among(&self.moves.own, &own);
             for cells in self.sources {
-                reached = reached | load(simd, cells, at);
+                reached |= load(simd, cells, at);
             }
             if PAIRS {
-                reached = reached | load(simd, self.lower, at);
+                reached |= load(simd, self.lower, at);
             }
             own[0] = if given {
                 out.load(simd, 0, at)
@@ -650,7 +713,7 @@ impl<S: Simd, const DEPTH: usize> Sweep<'_, '_, S, DEPTH> {
                 out.store::<S>(0, at, verdicts);
                 verdicts
             };
-            count = count + own[0].bitcast::<S::u32s>().count_ones();
+            count += own[0].bitcast::<S::u32s>().count_ones();
             for (level, moves) in self.moves.levels.iter().enumerate() {
                 out.store::<S>(level + 1, at, among(moves, &own));
             }
