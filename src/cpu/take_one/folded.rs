@@ -12,6 +12,8 @@
 //! x − A need be no position: where xₙ₋₁ = xₙ both may lose a stone, and the lane is the greater on the way. Hence there is
 //! a cell for one more lane, in which no verdict is P and Uᵢ is what the moves say.
 
+use fearless_simd::Level;
+
 use super::sweep::{self, Accesses, Step, Stones};
 use crate::backend::{Backend, Kept, Past, Visit};
 use crate::cpu::slot::Slot;
@@ -39,6 +41,7 @@ pub struct Folded {
     /// The stratum to solve next.
     next: u32,
     task_cells: usize,
+    level: Level,
 }
 
 impl Folded {
@@ -61,6 +64,7 @@ impl Folded {
             fresh: true,
             next: 0,
             task_cells: 2 * WORDS_PER_TASK as usize,
+            level: Level::new(),
         })
     }
 
@@ -112,6 +116,7 @@ impl Folded {
             own: moves(0),
             levels: stored.map(|(size, _)| moves(size)).collect(),
             task_cells: self.task_cells,
+            level: self.level,
         }
     }
 
@@ -231,5 +236,59 @@ impl Backend for Folded {
             self.put_slots(total, slots);
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::oracle;
+
+    /// The instruction sets of this machine.
+    fn levels() -> Vec<Level> {
+        let best = Level::new();
+        let levels = [
+            best.as_avx512().map(Level::Avx512),
+            best.as_avx2().map(Level::Avx2),
+            best.as_sse4_2().map(Level::Sse4_2),
+            best.as_sse2().map(Level::Sse2),
+        ];
+        levels.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn every_instruction_set_finds_the_same() {
+        for (heaps, least, most, max) in [
+            (4, 1, 2, 33),
+            (4, 3, 3, 20),
+            (5, 1, 2, 12),
+            (5, 1, 5, 9),
+            (6, 2, 4, 7),
+            (7, 1, 3, 5),
+            (8, 7, 7, 4),
+        ] {
+            for (misere, forbid) in [(false, ""), (true, "3k+1,7"), (true, "")] {
+                let rules = Ruleset::touching(heaps, least, most, crate::game::Take::One).unwrap();
+                let mut rules = rules.with_misere(misere);
+                if !forbid.is_empty() {
+                    rules = rules.with_forbidden(forbid.parse().unwrap());
+                }
+                let region = Region::new(heaps, max).unwrap();
+                let expected = oracle::verdicts(&rules, &region);
+                for level in levels() {
+                    let mut folded = Folded { level, ..Folded::new(&rules, &region).unwrap() };
+                    let mut check = |stratum: &Stratum<'_>| {
+                        for position in region.stratum(stratum.total) {
+                            let is_p = stratum.is_p(&position);
+                            assert_eq!(is_p, Some(expected[&position]), "{position} of {rules}, {level:?}");
+                        }
+                        ControlFlow::Continue(())
+                    };
+                    folded.run(true, &mut check).unwrap();
+                }
+            }
+        }
     }
 }

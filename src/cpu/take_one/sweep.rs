@@ -77,6 +77,8 @@ pub(super) struct Step<'a> {
     pub levels: Vec<Stones>,
     /// Cells of a row that a task works on, about.
     pub task_cells: usize,
+    /// The instruction set to use.
+    pub level: Level,
 }
 
 /// The cells that a task writes: for the verdicts and each level, those of each row.
@@ -141,11 +143,11 @@ impl OutRow<'_, '_> {
 pub(super) fn solve(step: &Step<'_>, slots: &mut [Slot<u16>], given: bool) -> u64 {
     let mut active = Vec::new();
     step.layout.active_runs(step.total, &mut active);
-    solve_part(step, &active, Out::whole(step.layout, slots), given, Level::new())
+    solve_part(step, &active, Out::whole(step.layout, slots), given)
 }
 
 /// Solves some runs, whose cells `out` has.
-fn solve_part(step: &Step<'_>, active: &[u32], out: Out<'_>, given: bool, level: Level) -> u64 {
+fn solve_part(step: &Step<'_>, active: &[u32], out: Out<'_>, given: bool) -> u64 {
     let (Some(&first), Some(&last)) = (active.first(), active.last()) else { return 0 };
     let bases = step.layout.bases();
     let (start, end) = (bases[first as usize], bases[last as usize + 1]);
@@ -154,14 +156,12 @@ fn solve_part(step: &Step<'_>, active: &[u32], out: Out<'_>, given: bool, level:
         let half = active.partition_point(|&rank| bases[rank as usize] < middle).clamp(1, active.len() - 1);
         let (low, high) = active.split_at(half);
         let (low_out, high_out) = out.split_at(bases[high[0] as usize] as usize);
-        let (low, high) = rayon::join(
-            || solve_part(step, low, low_out, given, level),
-            || solve_part(step, high, high_out, given, level),
-        );
+        let (low, high) =
+            rayon::join(|| solve_part(step, low, low_out, given), || solve_part(step, high, high_out, given));
         return low + high;
     }
     let pairs = step.layout.has_pairs();
-    dispatch!(level, simd => match (step.verdicts.len(), pairs) {
+    dispatch!(step.level, simd => match (step.verdicts.len(), pairs) {
         (1, false) => solve_runs::<_, 1, false>(simd, step, active, out, given),
         (1, true) => solve_runs::<_, 1, true>(simd, step, active, out, given),
         (2, false) => solve_runs::<_, 2, false>(simd, step, active, out, given),
@@ -189,7 +189,9 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
     let mut count = S::u32s::splat(simd, 0);
     for &rank in active {
         let run = step.layout.run(rank);
-        let Some(windows) = Windows::new::<PAIRS>(step, &run) else { continue };
+        let Some(windows) = Windows::new::<PAIRS>(step.layout, step.total, step.least_nonempty, &run) else {
+            continue;
+        };
         neighbours.find::<PAIRS>(step, &run, rank);
         for row in 0..windows.rows {
             let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
@@ -245,20 +247,9 @@ pub fn swept(layout: &FoldedLayout, total: u32) -> Swept {
 fn swept_of<const PAIRS: bool>(layout: &FoldedLayout, total: u32) -> Swept {
     let mut active = Vec::new();
     layout.active_runs(total, &mut active);
-    // What the moves are does not matter.
-    let step = Step {
-        layout,
-        total,
-        least_nonempty: 0,
-        verdicts: Vec::new(),
-        sources: Vec::new(),
-        own: Stones([false; 4]),
-        levels: Vec::new(),
-        task_cells: 0,
-    };
     let mut swept = Swept::default();
     for run in active.iter().map(|&rank| layout.run(rank)) {
-        let Some(windows) = Windows::new::<PAIRS>(&step, &run) else { continue };
+        let Some(windows) = Windows::new::<PAIRS>(layout, total, 0, &run) else { continue };
         for span in (0..windows.rows).map_while(|row| windows.span::<PAIRS>(layout, &run, row)) {
             swept.rows += 1;
             swept.cells += (span.end - span.first) as u64;
@@ -423,10 +414,16 @@ struct Windows {
 }
 
 impl Windows {
-    /// `None` where there is nothing to find out.
+    /// Positions with fewer than `least_nonempty` nonempty heaps are terminal and N. `None` where there is nothing to find
+    /// out.
     #[inline(always)]
-    fn new<const PAIRS: bool>(step: &Step<'_>, run: &FoldedRun<'_>) -> Option<Self> {
-        let (cap, floor, rest) = (step.layout.max(), run.floor, step.total as i32 - run.stones);
+    fn new<const PAIRS: bool>(
+        layout: &FoldedLayout,
+        total: u32,
+        least_nonempty: u32,
+        run: &FoldedRun<'_>,
+    ) -> Option<Self> {
+        let (cap, floor, rest) = (layout.max(), run.floor, total as i32 - run.stones);
         // With one lane more, which moves lead to that take a stone from y or from x₃ as well.
         let most = if PAIRS { 2 * run.limit + 1 } else { run.limit + 1 };
         let places = |both: i32| (both - 2 * floor).min(2 * cap - both).div_euclid(2);
@@ -439,16 +436,15 @@ impl Windows {
         // A move may lead one place on.
         let read = ((last + 1) / FOLDED_PLACES as usize + 1).min(run.rows);
         let mut windows = Self { rest, cap, floor, rows, read, table: None, none: false, cleared: -1 };
-        if step.least_nonempty > 0 {
-            windows.clear_terminal(step, run);
+        if least_nonempty > 0 {
+            windows.clear_terminal(least_nonempty, run);
         }
         Some(windows)
     }
 
     /// Leaves positions out that are terminal and N.
     #[cold]
-    fn clear_terminal(&mut self, step: &Step<'_>, run: &FoldedRun<'_>) {
-        let least = step.least_nonempty;
+    fn clear_terminal(&mut self, least: u32, run: &FoldedRun<'_>) {
         if self.floor == 0 {
             // x₁ and x₂ are all there is.
             self.none = least > 2 || least == 1 && self.rest == 0;
