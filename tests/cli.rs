@@ -1378,10 +1378,9 @@ mod limits {
     fn a_region_that_does_not_fit_is_refused_with_the_largest_that_does() {
         let region = "bounded-moore --heaps 5 --width 2 --memory 1M --max";
         let largest = largest_named(&format!("solve {region} 100"), "the largest --max that fits is ");
-        assert_eq!(
-            largest_named(&format!("census {region} 100"), "the largest --max that fits is "),
-            largest
-        );
+        // What is counted by words takes memory, too.
+        let counted = largest_named(&format!("census {region} 100"), "the largest --max that fits is ");
+        assert!((largest - 3..=largest).contains(&counted), "{counted} and {largest}");
         output(&format!("solve {region} {largest}"));
         let message = format!("solving 5 heaps up to {} needs 1.", largest + 1);
         refuses(&format!("solve {region} {}", largest + 1), 3, &message);
@@ -1395,8 +1394,10 @@ mod limits {
 
     #[test]
     fn free_memory_is_the_default_limit() {
+        let message = message_of("solve bounded-moore --heaps 5 --width 2 --max 2500");
+        assert!(message.contains(" GiB, ") && message.contains(" free; the largest --max"), "{message}");
         let message = message_of("solve bounded-moore --heaps 5 --width 2 --max 18000");
-        assert!(message.contains(" PiB, ") && message.contains(" free; the largest --max"), "{message}");
+        assert!(message.contains("needs more than can be addressed, "), "{message}");
     }
 
     #[test]

@@ -19,7 +19,10 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::cell::{Cells, CellsMut, Key};
-use super::{Block, Cell, FoldedCells, LANE_GROUP, Layout, Region, Stratum, Window, prefetch};
+use super::{
+    Block, Cell, FOLDED_PLACES, FoldedCells, FoldedLayout, LANE_GROUP, Layout, Region, Stratum, Window,
+    prefetch,
+};
 use crate::error::Result;
 use crate::game::Ruleset;
 
@@ -248,6 +251,9 @@ pub fn fill(layout: &Layout, total: u32, canonical: Canonical<'_>, cells: CellsM
         (Canonical::Verdicts(bytes), CellsMut::Verdicts(words)) => {
             fill_bits(&piece, &mut places, bytes, words);
         }
+        (Canonical::Verdicts(bytes), CellsMut::Folded(folded, cells)) => {
+            fill_folded(&piece, &mut places, bytes, folded, cells);
+        }
         (Canonical::Remoteness8(values), CellsMut::Remoteness8(keys)) => {
             piece.for_each_cell(|stream, index| {
                 keys[index] = u8::of(values[places[stream]].into());
@@ -278,6 +284,32 @@ fn fill_bits(piece: &Piece<'_>, places: &mut [usize], bytes: &[u8], words: &mut 
                 *place += count as usize;
                 (first, left) = (0, left - count);
                 index += block.pitch as usize;
+            }
+        }
+    });
+}
+
+fn fill_folded(
+    piece: &Piece<'_>,
+    places: &mut [usize],
+    bytes: &[u8],
+    folded: &FoldedLayout,
+    cells: &mut [u16],
+) {
+    piece.for_each_block(|first_stream, block, window| {
+        let base = folded.block(block.coordinates);
+        for lane in window.first_lane..=window.last_lane {
+            let place = &mut places[first_stream + lane as usize];
+            let (first, last) = piece.layout.second_heap(window, lane);
+            let mut left = (last + 1 - first) as u32;
+            // The last places are the least values of x₂.
+            while left > 0 {
+                let row = (left - 1) / FOLDED_PLACES;
+                let count = left - row * FOLDED_PLACES;
+                let bits = bits_at(bytes, *place, count) << (FOLDED_PLACES - count);
+                cells[folded.row(row as usize)][base + lane as usize] = bits as u16;
+                *place += count as usize;
+                left -= count;
             }
         }
     });

@@ -21,7 +21,7 @@ use std::ops::BitAnd;
 
 use bytemuck::Pod;
 
-use super::{FoldedCells, LANE_GROUP};
+use super::{FoldedCells, FoldedLayout, LANE_GROUP};
 
 /// What one cell of a layout holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -181,6 +181,8 @@ impl<'a> Cells<'a> {
 pub enum CellsMut<'a> {
     /// Verdicts.
     Verdicts(&'a mut [u32]),
+    /// Verdicts in a layout of their own.
+    Folded(&'a FoldedLayout, &'a mut [u16]),
     /// Remoteness in 8 bits.
     Remoteness8(&'a mut [u8]),
     /// Remoteness in 16 bits.

@@ -26,7 +26,7 @@
 use std::ops::Range;
 
 use super::count::binomial;
-use super::{Layout, Region};
+use super::{Region, largest_cap_within};
 use crate::error::{Error, Result};
 
 /// Places of the bit axis in a cell.
@@ -39,7 +39,9 @@ pub const FOLDED_ALIGNMENT: usize = 32;
 const NO_SUM: u16 = i16::MAX as u16;
 
 /// The greatest cap for which sums of heaps fit the cells of a register.
-const GREATEST_MAX: u32 = 8000;
+fn greatest_max(heaps: u32) -> u64 {
+    if heaps > FOLDED_HEAPS { 8000 } else { 20_000 }
+}
 
 /// How the positions of a region's strata lie in memory; the same for every stratum.
 #[derive(Clone, Debug)]
@@ -93,16 +95,16 @@ impl FoldedLayout {
     /// [`Error::Memory`] when it is beyond what offsets can address.
     pub fn new(region: &Region) -> Result<Self> {
         let (heaps, max) = (region.heaps(), region.max());
-        let row = Size::of(heaps, u64::from(max)).row(u32::MAX.into());
-        let (Some(_), true) = (row, max <= GREATEST_MAX) else {
+        if !fits(heaps, max.into()) {
+            let largest = largest_cap_within(max.into(), 0, |cap, _| fits(heaps, cap).then_some(0)).0;
             return Err(Error::Memory {
                 what: format!("one stratum of {heaps} heaps up to {max}"),
                 needed: None,
-                available: u64::from(u32::MAX) * 2,
+                available: 2 * u64::from(u32::MAX),
                 source_of_limit: "addressable",
-                remedy: "choose a smaller --max".to_owned(),
+                remedy: format!("choose --max up to {}", largest.unwrap_or(0)),
             });
-        };
+        }
         let axes = axes(heaps);
         let rank_terms = (0..axes).map(|axis| {
             let parts = (axes - axis) as u64;
@@ -267,57 +269,20 @@ impl FoldedLayout {
         if self.has_pairs() { (y * (y + 3) / 2) as usize } else { 0 }
     }
 
+    /// Where lane 0 of the block x₃ … xₙ₋₁ is in each row.
+    #[inline]
+    pub(super) fn block(&self, coordinates: &[u16]) -> usize {
+        let (prefix, rest) = coordinates.split_at(self.axes);
+        let terms = prefix.iter().zip(&self.rank_terms);
+        let rank = terms.map(|(&x, terms)| terms[usize::from(x)]).sum::<u32>();
+        let y = rest.first().map_or(0, |&y| i32::from(y));
+        self.bases[rank as usize] as usize + self.first_cell(y)
+    }
+
     /// Appends the ranks of the runs that have positions in the stratum, or cells that moves are read from, in order.
     pub fn active_runs(&self, total: u32, out: &mut Vec<u32>) {
         let search = Search { layout: self, total: total as i32, max: self.max() };
         search.extend(0, 0, 0, 0, self.max(), out);
-    }
-
-    /// Copies a stratum's verdicts from a slot of another layout to one of this.
-    pub fn fold(&self, layout: &Layout, total: u32, words: &[u32], cells: &mut [u16]) {
-        let mut active = Vec::new();
-        self.active_runs(total, &mut active);
-        for rank in active {
-            self.for_each_block(rank, layout, total, |first_cell, block, window| {
-                for lane in window.first_lane..=window.last_lane {
-                    let (first, last) = layout.second_heap(window, lane);
-                    let middle = (window.rest - lane) / 2;
-                    let bit = |place: i32| {
-                        let second = middle - place;
-                        if !(first..=last).contains(&second) {
-                            return 0;
-                        }
-                        let row = (second as u32 / 32 - block.first_row) as usize * block.pitch as usize;
-                        (words[block.base + row + lane as usize] >> (second % 32) & 1) as u16
-                    };
-                    for row in 0..=(middle - first) / 16 {
-                        let bits = (0..16).fold(0, |bits, place| bits << 1 | bit(16 * row + place));
-                        cells[self.row(row as usize)][first_cell + lane as usize] = bits;
-                    }
-                }
-            });
-        }
-    }
-
-    /// Visits the blocks of a run that have positions, with the place of their lane 0 in a row, and their windows.
-    #[inline]
-    fn for_each_block(
-        &self,
-        rank: u32,
-        layout: &Layout,
-        total: u32,
-        mut visit: impl FnMut(usize, &super::Block<'_>, &super::Window),
-    ) {
-        let run = self.run(rank);
-        let terms = run.prefix.iter().zip(layout.rank_terms());
-        let first = terms.map(|(&x, terms)| terms[usize::from(x)]).sum::<u32>();
-        for y in 0..=if self.has_pairs() { run.limit } else { 0 } {
-            let block = layout.block(first + y as u32);
-            let window = layout.window(block.coordinates, total, 0);
-            if !window.is_empty() {
-                visit(run.base + self.first_cell(y), &block, &window);
-            }
-        }
     }
 }
 
@@ -338,11 +303,7 @@ impl<'a> FoldedCells<'a> {
     /// Where lane 0 of the block x₃ … xₙ₋₁ is in each row.
     #[inline]
     pub(super) fn block(&self, coordinates: &[u16]) -> usize {
-        let (prefix, rest) = coordinates.split_at(self.layout.axes);
-        let terms = prefix.iter().zip(&self.layout.rank_terms);
-        let rank = terms.map(|(&x, terms)| terms[usize::from(x)]).sum::<u32>();
-        let y = rest.first().map_or(0, |&y| i32::from(y));
-        self.layout.bases[rank as usize] as usize + self.layout.first_cell(y)
+        self.layout.block(coordinates)
     }
 
     /// The cells of a row from one on; none where there is no such row or cell.
@@ -413,6 +374,11 @@ fn run_cells(heaps: u32, limit: u32) -> usize {
     cells.next_multiple_of(FOLDED_ALIGNMENT)
 }
 
+/// Whether offsets and sums of a layout fit their types.
+fn fits(heaps: u32, max: u64) -> bool {
+    max <= greatest_max(heaps) && Size::of(heaps, max).sum(u32::MAX.into(), |_| 1).is_some()
+}
+
 /// How large a layout would be, without building it.
 struct Size {
     heaps: u32,
@@ -422,11 +388,6 @@ struct Size {
 impl Size {
     fn of(heaps: u32, max: u64) -> Self {
         Self { heaps, max }
-    }
-
-    /// Cells of the first row; `None` for more than `limit`.
-    fn row(&self, limit: u128) -> Option<u128> {
-        self.sum(limit, |_| 1).map(|(cells, _)| cells)
     }
 
     /// Cells of a slot without what lies between rows, and the number of runs; `None` for more cells than `limit`.
@@ -451,10 +412,11 @@ impl Size {
     }
 }
 
-/// Bytes for the layout's tables, a list of active runs, and `slots` strata. `None` when they are more than `limit`.
+/// Bytes for the layout's tables, a list of active runs, and `slots` strata. `None` when they are more than `limit`, or than
+/// can be addressed.
 #[must_use]
 pub fn folded_bytes(heaps: u32, max: u64, slots: u32, limit: u128) -> Option<u128> {
-    let greatest = u32::try_from(max).ok()?;
+    let greatest = u32::try_from(max).ok().filter(|_| fits(heaps, max))?;
     let (cells, runs) = Size::of(heaps, max).sum(limit / 2, |floor| rows(greatest, floor))?;
     let between = rows(greatest, 0) * 2 * FOLDED_ALIGNMENT;
     let axes = axes(heaps) as u128;
@@ -467,7 +429,7 @@ pub fn folded_bytes(heaps: u32, max: u64, slots: u32, limit: u128) -> Option<u12
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{Cells, Stratum};
+    use crate::space::{Cells, CellsMut, Layout, Stratum, fill};
 
     const SMALL: [(u32, u64); 8] = [(4, 0), (4, 20), (4, 70), (5, 9), (5, 34), (6, 6), (8, 3), (10, 2)];
 
@@ -481,12 +443,13 @@ mod tests {
             for total in region.strata() {
                 let words = (0..layout.words()).map(|_| random.u32(..)).collect::<Vec<_>>();
                 let mut cells = (0..folded.cells()).map(|_| random.u16(..)).collect::<Vec<_>>();
-                folded.fold(&layout, total, &words, &mut cells);
                 let counts = [region.stratum_size(total), 0];
                 let plain = Stratum::new(&layout, &*words, total, false, counts);
+                let canonical = plain.canonical();
+                fill(&layout, total, canonical.view(), CellsMut::Folded(&folded, &mut cells));
                 let cells = Cells::Folded(FoldedCells::new(&folded, &cells));
                 let other = Stratum::new(&layout, cells, total, false, counts);
-                assert_eq!(plain.canonical(), other.canonical(), "{heaps} heaps up to {max}, {total} stones");
+                assert_eq!(canonical, other.canonical(), "{heaps} heaps up to {max}, {total} stones");
                 for position in region.stratum(total) {
                     assert_eq!(plain.is_p(&position), other.is_p(&position), "{position}");
                 }
@@ -497,6 +460,20 @@ mod tests {
                 };
                 assert_eq!(words(&plain), words(&other));
             }
+        }
+    }
+
+    #[test]
+    fn what_is_named_as_the_greatest_cap_can_be_laid_out() {
+        for (heaps, more) in [(4, 20_001), (5, 8001), (5, 3100), (7, 8000), (14, 100)] {
+            let needs = |cap| folded_bytes(heaps, cap, 4, u128::MAX);
+            let Some(largest) = largest_cap_within(more, u64::MAX, |cap, _| needs(cap)).0 else {
+                panic!("{heaps} heaps");
+            };
+            assert!(
+                largest < more && fits(heaps, largest) && !fits(heaps, largest + 1),
+                "{heaps}: {largest}"
+            );
         }
     }
 

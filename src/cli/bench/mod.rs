@@ -23,6 +23,7 @@ use measure::Timed;
 use report::{BenchReport, Copy, Row, Solver};
 use traffic::Traffic;
 
+use super::figures::counted;
 use super::game::GameName;
 use super::output::{OutputArgs, print_text};
 use super::progress::Bar;
@@ -243,7 +244,7 @@ impl Bench {
         }
         let traffic = Traffic::on_cpu(case)?;
         for threads in self.threads() {
-            next(&format!("{threads} CPU threads"))?;
+            next(&counted(threads as u64, "CPU thread"))?;
             let timed = measure::kernel(case, &measure::on_cpu(&self.options, threads), self.runs)?;
             let row = Row::new(case, Solver::Cpu { threads }, &timed, 1.0, to_plain(&timed, 1.0));
             report.push_kernel(row, &traffic);

@@ -226,11 +226,9 @@ impl Backend for Folded {
         self.restart()?;
         self.fresh = false;
         self.next = past.next;
-        let mut plain = Slot::<u32>::new(self.plain.cells());
         for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
-            fill(&self.plain, total, stratum.view(), CellsMut::Verdicts(&mut plain));
             let mut slots = self.take_slots(total);
-            self.layout.fold(&self.plain, total, &plain, &mut slots[0]);
+            fill(&self.plain, total, stratum.view(), CellsMut::Folded(&self.layout, &mut slots[0]));
             // The levels follow from the verdicts of these strata.
             sweep::solve(&self.step(total), &mut slots, true);
             self.put_slots(total, slots);
