@@ -41,6 +41,9 @@ impl WordCount {
     }
 }
 
+/// The greatest modulus for which a row is counted by masks.
+const MOST_MASKS: u32 = u32::BITS;
+
 /// Counts positions and P-positions of every word.
 pub struct Census {
     heaps: u32,
@@ -48,7 +51,8 @@ pub struct Census {
     /// Residues that occur: the modulus, or fewer if no heap is that large.
     residues: u32,
     counts: Counts,
-    /// `masks[start][r]`: the bits i of a word with (start + i) mod modulus = r; empty for a modulus above 32.
+    /// `masks[start][r]`: the bits i of a word with (start + i) mod modulus = r; empty for a modulus above
+    /// [`MOST_MASKS`].
     masks: Vec<Vec<u32>>,
 }
 
@@ -88,7 +92,7 @@ impl Census {
         let bits = |start: u32, residue: u32| {
             (0..32).filter(|i| (start + i) % modulus == residue).fold(0, |mask, i| mask | 1 << i)
         };
-        let starts = if modulus <= 32 { modulus } else { 0 };
+        let starts = if modulus <= MOST_MASKS { modulus } else { 0 };
         let masks =
             (0..starts).map(|start| (0..modulus).map(|residue| bits(start, residue)).collect()).collect();
         Ok(Self { heaps: region.heaps(), modulus, residues, counts, masks })
@@ -146,17 +150,20 @@ impl Census {
             }
             return;
         }
-        for residue in 0..self.modulus.min(row.last + 1) {
-            let mut count = [0; 2];
-            for at in row.word_range() {
-                let mask = self.masks[(at * 32 % self.modulus) as usize][residue as usize];
-                count[0] += u64::from((row.valid(at) & mask).count_ones());
-                count[1] += u64::from((row.word(at) & mask).count_ones());
+        let mut found = [[0u32; 2]; MOST_MASKS as usize];
+        let found = &mut found[..self.modulus.min(row.last + 1) as usize];
+        for at in row.word_range() {
+            let (valid, bits) = (row.valid(at), row.word(at));
+            for (count, mask) in found.iter_mut().zip(&self.masks[(at * 32 % self.modulus) as usize]) {
+                count[0] += (valid & mask).count_ones();
+                count[1] += (bits & mask).count_ones();
             }
+        }
+        for (residue, &count) in (0..).zip(&*found) {
             if count[0] > 0 {
                 // Any x₂ of this residue gives the word; take the first of the row.
                 let second = row.first + (residue + self.modulus - row.first % self.modulus) % self.modulus;
-                counts.add(word(second), count);
+                counts.add(word(second), count.map(u64::from));
             }
         }
     }
