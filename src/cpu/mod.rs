@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 pub mod density;
 mod lanes;
 pub mod remoteness;
+mod ring;
 pub mod sieve;
 mod slot;
 pub mod stencil;

@@ -13,12 +13,13 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
+use super::ring::{self, Ring};
 use super::slot::Slot;
 use super::tasks::{self, Part, WORDS_PER_TASK};
-use crate::backend::{Backend, Kept, Past, Visit};
+use crate::backend::{Backend, Past, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
-use crate::space::{Block, Cell, Cells, CellsMut, Layout, Region, Shift, Stencil, Stratum, fill};
+use crate::space::{Block, Canonical, Cell, Cells, CellsMut, Layout, Region, Shift, Stencil, Stratum, fill};
 
 /// A kernel that solves blocks of a stratum from the rows of their neighbours.
 pub trait Kernel: Send + Sync {
@@ -84,20 +85,38 @@ impl<K: Kernel> Strata<K> {
     pub fn with_task_words(self, task_words: u64) -> Self {
         Self { task_words, ..self }
     }
+}
 
-    /// Takes the slot that stratum `total` goes to out of the ring.
-    fn take_slot(&mut self, total: u32) -> Slot<K::Cell> {
+impl<K: Kernel> Ring for Strata<K> {
+    type Slots = Slot<K::Cell>;
+
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    fn stand_before(&mut self, total: u32) {
+        (self.next, self.fresh) = (total, false);
+    }
+
+    fn end(&self) -> u32 {
+        self.region.strata().end
+    }
+
+    fn depth(&self) -> u32 {
+        self.stencil.depth()
+    }
+
+    fn take(&mut self, total: u32) -> Slot<K::Cell> {
         let slot = total as usize % self.ring.len();
         std::mem::take(&mut self.ring[slot])
     }
 
-    fn put_slot(&mut self, total: u32, cells: Slot<K::Cell>) {
+    fn put(&mut self, total: u32, cells: Slot<K::Cell>) {
         let slot = total as usize % self.ring.len();
         self.ring[slot] = cells;
     }
 
-    /// Solves stratum `total` into `cells`, and returns the number of its P-positions.
-    fn solve(&self, total: u32, cells: &mut [K::Cell]) -> u64 {
+    fn solve(&self, total: u32, cells: &mut Slot<K::Cell>) -> u64 {
         let touches = self.stencil.touches(&self.rules, total);
         let sources = (0..=self.stencil.depth())
             .map(|touch| {
@@ -119,6 +138,10 @@ impl<K: Kernel> Strata<K> {
         tasks::solve::<K>(&step, &active, Part::whole(cells))
     }
 
+    fn fill(&self, total: u32, values: Canonical<'_>, cells: &mut Slot<K::Cell>) {
+        fill(&self.layout, total, values, K::view_mut(cells));
+    }
+
     fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
         let slot = &self.ring[total as usize % self.ring.len()];
         let forbidden = self.rules.forbidden.contains(u64::from(total));
@@ -129,27 +152,7 @@ impl<K: Kernel> Strata<K> {
 
 impl<K: Kernel> Backend for Strata<K> {
     fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        let mut solved: Option<(u32, u64)> = None;
-        let mut stop = false;
-        while self.next < self.region.strata().end && !stop {
-            let total = self.next;
-            self.fresh = false;
-            // One stratum is read by the observers while the next is being solved.
-            let mut slot = self.take_slot(total);
-            let this = &*self;
-            let mut solve = || this.solve(total, &mut slot);
-            let mut observe =
-                || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
-            let count;
-            (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
-            self.put_slot(total, slot);
-            self.next = total + 1;
-            solved = Some((total, count));
-        }
-        if let Some((total, count)) = solved {
-            // It stops after this one in any case.
-            let _ = visit(&self.stratum(total, count));
-        }
+        ring::go_on(self, bits, visit);
         Ok(())
     }
 
@@ -162,21 +165,12 @@ impl<K: Kernel> Backend for Strata<K> {
     }
 
     fn past(&self) -> Result<Past> {
-        let first = self.next.saturating_sub(self.stencil.depth());
-        let strata = (first..self.next).map(|total| self.stratum(total, 0).canonical()).collect();
-        Ok(Past { next: self.next, kept: Kept::Strata(strata) })
+        Ok(ring::past(self))
     }
 
     fn resume(&mut self, past: &Past) -> Result<()> {
-        let Kept::Strata(strata) = &past.kept else { unreachable!("take-one kernels keep strata") };
         self.restart()?;
-        self.fresh = false;
-        self.next = past.next;
-        for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
-            let mut slot = self.take_slot(total);
-            fill(&self.layout, total, stratum.view(), K::view_mut(&mut slot));
-            self.put_slot(total, slot);
-        }
+        ring::resume(self, past);
         Ok(())
     }
 }

@@ -15,14 +15,15 @@
 use fearless_simd::Level;
 
 use super::sweep::{self, Accesses, Step, Stones};
-use crate::backend::{Backend, Kept, Past, Visit};
+use crate::backend::{Backend, Past, Visit};
+use crate::cpu::ring::{self, Ring};
 use crate::cpu::slot::Slot;
 use crate::cpu::tasks::WORDS_PER_TASK;
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{
-    Cell, Cells, CellsMut, FoldedCells, FoldedLayout, Layout, Region, Stratum, TouchMask, fill, folded_bytes,
-    layout_bytes,
+    Canonical, Cell, Cells, CellsMut, FoldedCells, FoldedLayout, Layout, Region, Stratum, TouchMask, fill,
+    folded_bytes, layout_bytes,
 };
 
 /// The CPU backend for verdicts of take-one games of four heaps and more.
@@ -126,29 +127,10 @@ impl Folded {
         &self.verdicts[total.cast_signed().rem_euclid(slots) as usize]
     }
 
-    /// The slots that stratum `total` goes to, its verdicts first, taken out of the rings.
-    fn take_slots(&mut self, total: u32) -> Vec<Slot<u16>> {
-        self.rings().map(|slots| std::mem::take(&mut slots[total as usize % slots.len()])).collect()
-    }
-
-    fn put_slots(&mut self, total: u32, taken: Vec<Slot<u16>>) {
-        for (slots, slot) in self.rings().zip(taken) {
-            slots[total as usize % slots.len()] = slot;
-        }
-    }
-
     /// Of verdicts, and of the levels that are kept.
     fn rings(&mut self) -> impl Iterator<Item = &mut [Slot<u16>]> {
         let levels = self.levels.iter_mut().map(Vec::as_mut_slice).filter(|slots| !slots.is_empty());
         std::iter::once(self.verdicts.as_mut_slice()).chain(levels)
-    }
-
-    /// A stratum as observers see it.
-    fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
-        let forbidden = self.rules.forbidden.contains(u64::from(total));
-        let counts = [self.region.stratum_size(total), p_positions];
-        let cells = FoldedCells::new(&self.layout, self.verdicts_of(total));
-        Stratum::new(&self.plain, Cells::Folded(cells), total, forbidden, counts)
     }
 }
 
@@ -181,29 +163,57 @@ pub fn accesses(rules: &Ruleset, total: u32) -> Accesses {
     Accesses::new(axes > 1, most, runs, levels as u32)
 }
 
+impl Ring for Folded {
+    /// Verdicts first, then the levels.
+    type Slots = Vec<Slot<u16>>;
+
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    fn stand_before(&mut self, total: u32) {
+        (self.next, self.fresh) = (total, false);
+    }
+
+    fn end(&self) -> u32 {
+        self.region.strata().end
+    }
+
+    fn depth(&self) -> u32 {
+        self.rules.touch_most
+    }
+
+    fn take(&mut self, total: u32) -> Vec<Slot<u16>> {
+        self.rings().map(|slots| std::mem::take(&mut slots[total as usize % slots.len()])).collect()
+    }
+
+    fn put(&mut self, total: u32, taken: Vec<Slot<u16>>) {
+        for (slots, slot) in self.rings().zip(taken) {
+            slots[total as usize % slots.len()] = slot;
+        }
+    }
+
+    fn solve(&self, total: u32, slots: &mut Vec<Slot<u16>>) -> u64 {
+        sweep::solve(&self.step(total), slots, false)
+    }
+
+    fn fill(&self, total: u32, values: Canonical<'_>, slots: &mut Vec<Slot<u16>>) {
+        fill(&self.plain, total, values, CellsMut::Folded(&self.layout, &mut slots[0]));
+        // The levels follow from the verdicts of this stratum and of those below.
+        sweep::solve(&self.step(total), slots, true);
+    }
+
+    fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_> {
+        let forbidden = self.rules.forbidden.contains(u64::from(total));
+        let counts = [self.region.stratum_size(total), p_positions];
+        let cells = FoldedCells::new(&self.layout, self.verdicts_of(total));
+        Stratum::new(&self.plain, Cells::Folded(cells), total, forbidden, counts)
+    }
+}
+
 impl Backend for Folded {
     fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        let mut solved: Option<(u32, u64)> = None;
-        let mut stop = false;
-        while self.next < self.region.strata().end && !stop {
-            let total = self.next;
-            self.fresh = false;
-            // One stratum is read by the observers while the next is being solved.
-            let mut slots = self.take_slots(total);
-            let this = &*self;
-            let mut solve = || sweep::solve(&this.step(total), &mut slots, false);
-            let mut observe =
-                || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
-            let count;
-            (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
-            self.put_slots(total, slots);
-            self.next = total + 1;
-            solved = Some((total, count));
-        }
-        if let Some((total, count)) = solved {
-            // It stops after this one in any case.
-            let _ = visit(&self.stratum(total, count));
-        }
+        ring::go_on(self, bits, visit);
         Ok(())
     }
 
@@ -216,23 +226,12 @@ impl Backend for Folded {
     }
 
     fn past(&self) -> Result<Past> {
-        let first = self.next.saturating_sub(self.rules.touch_most);
-        let strata = (first..self.next).map(|total| self.stratum(total, 0).canonical()).collect();
-        Ok(Past { next: self.next, kept: Kept::Strata(strata) })
+        Ok(ring::past(self))
     }
 
     fn resume(&mut self, past: &Past) -> Result<()> {
-        let Kept::Strata(strata) = &past.kept else { unreachable!("take-one kernels keep strata") };
         self.restart()?;
-        self.fresh = false;
-        self.next = past.next;
-        for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
-            let mut slots = self.take_slots(total);
-            fill(&self.plain, total, stratum.view(), CellsMut::Folded(&self.layout, &mut slots[0]));
-            // The levels follow from the verdicts of these strata.
-            sweep::solve(&self.step(total), &mut slots, true);
-            self.put_slots(total, slots);
-        }
+        ring::resume(self, past);
         Ok(())
     }
 }
