@@ -11,8 +11,8 @@
 //! | 2 | c₂ \| h(l₂) |
 //! | 3 | l₃ |
 //!
-//! The moves that take stones from y and the prefix besides are read in what was found of them strata ago
-//! ([`folded`](super::folded)). With y one less, cells lie at a distance that grows with y, so what is read of all of them is
+//! Moves that take stones from y and the prefix as well are read in what was found out strata ago, with the verdicts of the
+//! positions on their way ([`folded`](super::folded)). With y one less, cells lie at a distance that grows with y, so what is read of all of them is
 //! brought together first and then copied to where its readers are ([`Lower`]).
 
 #![allow(
@@ -325,10 +325,13 @@ impl<'a> Neighbours<'a> {
         let sets = 0..1u32 << step.layout.axes();
         let mut sets = sets.filter(|set| set.count_ones() <= most).collect::<Vec<_>>();
         sets.sort_by_key(|set| set.count_ones());
-        let place = |set: u32| sets.iter().position(|&other| other == set).unwrap_or(0);
+        let mut places = vec![0; 1 << step.layout.axes()];
+        for (place, &set) in sets.iter().enumerate() {
+            places[set as usize] = place;
+        }
         let subset = |&axes: &u32| Subset {
             axes,
-            rest: place(axes & axes.wrapping_sub(1)),
+            rest: places[(axes & axes.wrapping_sub(1)) as usize],
             axis: axes.trailing_zeros() as usize,
         };
         let subsets = sets.iter().map(subset).collect::<Vec<_>>();
