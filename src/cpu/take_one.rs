@@ -3,12 +3,17 @@
 //! Up to three heaps are solved in the layout of the shaders (`three`), more in one that is half as large, in
 //! which moves are taken in two steps (`folded`).
 
+mod accesses;
 mod folded;
+mod lower;
+mod neighbours;
+mod registers;
 mod sweep;
 mod three;
+mod windows;
 
-pub use self::folded::accesses;
-pub use self::sweep::{Accesses, Swept, swept};
+pub use self::accesses::{Accesses, accesses};
+pub use self::windows::{Swept, swept};
 
 use self::folded::Folded;
 use self::three::Verdicts;

@@ -16,6 +16,9 @@
 //! last y, which is xₙ₋₂, zeros follow for one more, as runs with a greater xₙ₋₂ look for it. Where there are four heaps,
 //! x₃ is the prefix, and a run has lanes only.
 //!
+//! Runs that differ in the last coordinate of the prefix only form a *group*. They follow one another, and a run lies
+//! equally far from the start of every group.
+//!
 //! A slot has all runs' cells for places 0 … 15, then those of places 16 … 31 of the runs that have them, and so on, each
 //! of these *rows* in order of the prefix. Longer windows come with smaller x₃, so a run starts equally far from the
 //! start of each row.
@@ -25,6 +28,7 @@
 
 use std::ops::Range;
 
+use super::active::Search;
 use super::count::binomial;
 use super::{Region, largest_cap_within};
 use crate::error::{Error, Result};
@@ -54,6 +58,8 @@ pub struct FoldedLayout {
     prefixes: Vec<u16>,
     /// Where each run starts in a row, in cells, and where the last ends.
     bases: Vec<u32>,
+    /// Where the run with `x` as the last coordinate of its prefix starts in its group, in cells.
+    starts: Vec<u32>,
     /// `rank_terms[axis][x]`: what coordinate `x` of a prefix adds to a run's rank.
     rank_terms: Vec<Vec<u32>>,
     /// Where each row starts in a slot, and where the last ends.
@@ -117,6 +123,7 @@ impl FoldedLayout {
             axes,
             prefixes: Vec::new(),
             bases: Vec::new(),
+            starts: Vec::new(),
             rank_terms: rank_terms.collect(),
             rows: Vec::new(),
             sums: Vec::new(),
@@ -147,6 +154,12 @@ impl FoldedLayout {
             prefix[raised + 1..].fill(0);
         }
         self.bases.push(base as u32);
+        let mut start = 0;
+        self.starts.extend((0..=self.max).map(|x| {
+            let this = start;
+            start += run_cells(self.heaps, x) as u32;
+            this
+        }));
         // A register may be read from any cell on.
         let mut start = 0;
         for end in ends {
@@ -256,6 +269,13 @@ impl FoldedLayout {
         &self.bases
     }
 
+    /// Where the run with `x` as the last coordinate of its prefix starts in its group, in cells.
+    #[must_use]
+    #[inline]
+    pub fn start(&self, x: i32) -> usize {
+        self.starts[x as usize] as usize
+    }
+
     /// What a coordinate `x` of an axis of the prefix adds to a run's rank.
     #[must_use]
     pub fn rank_terms(&self) -> &[Vec<u32>] {
@@ -279,10 +299,18 @@ impl FoldedLayout {
         self.bases[rank as usize] as usize + self.first_cell(y)
     }
 
-    /// Appends the ranks of the runs that have positions in the stratum, or cells that moves are read from, in order.
-    pub fn active_runs(&self, total: u32, out: &mut Vec<u32>) {
-        let search = Search { layout: self, total: total as i32, max: self.max() };
-        search.extend(0, 0, 0, 0, self.max(), out);
+    /// Appends the ranks of the runs that have positions in the stratum, or cells that moves are read from, in order,
+    /// group by group.
+    pub fn active_runs(&self, total: u32, out: &mut Vec<Range<u32>>) {
+        let search = Search {
+            rank_terms: &self.rank_terms,
+            total: total as i32,
+            max: self.max(),
+            later: if self.has_pairs() { 2 } else { 1 },
+            // The lane may be one larger than a prefix allows, as far as moves read cells.
+            slack: 2 * self.max() + 1,
+        };
+        search.run(&mut |ranks| out.push(ranks));
     }
 }
 
@@ -327,33 +355,6 @@ impl<'a> FoldedCells<'a> {
             word |= if up >= 0 { cell << up } else { cell >> -up };
         }
         word
-    }
-}
-
-/// A search for active runs, one axis at a time: each axis has one interval of coordinates that can lead to any.
-struct Search<'a> {
-    layout: &'a FoldedLayout,
-    total: i32,
-    max: i32,
-}
-
-impl Search<'_> {
-    fn extend(&self, axis: usize, rank: u32, sum: i32, x3: i32, most: i32, out: &mut Vec<u32>) {
-        let Some(terms) = self.layout.rank_terms.get(axis) else {
-            out.push(rank);
-            return;
-        };
-        let rest = self.total - sum;
-        // x₁ and x₂ are at least x₃ each. The later coordinates are at most as large as this one, as is y; the lane may
-        // be one larger, as far as cells are read by moves.
-        let last = if axis == 0 { rest / 3 } else { rest - 2 * x3 }.min(most);
-        let others = if self.layout.has_pairs() { 2 } else { 1 };
-        let later = others + (self.layout.axes - axis) as i32;
-        let first = (rest - 2 * self.max - 1 + later - 1).div_euclid(later).max(0);
-        for x in first..=last {
-            let x3 = if axis == 0 { x } else { x3 };
-            self.extend(axis + 1, rank + terms[x as usize], sum + x, x3, x, out);
-        }
     }
 }
 
@@ -420,7 +421,7 @@ pub fn folded_bytes(heaps: u32, max: u64, slots: u32, limit: u128) -> Option<u12
     let (cells, runs) = Size::of(heaps, max).sum(limit / 2, |floor| rows(greatest, floor))?;
     let between = rows(greatest, 0) * 2 * FOLDED_ALIGNMENT;
     let axes = axes(heaps) as u128;
-    let tables = runs * (4 + 4 + 2 * axes) + 4 * axes * (u128::from(max) + 1);
+    let tables = runs * (8 + 4 + 2 * axes) + 4 * (axes + 1) * (u128::from(max) + 1);
     let common = 8 * (run_cells(heaps, greatest) + 2 * FOLDED_ALIGNMENT) as u128;
     let bytes = tables + common + 2 * u128::from(slots) * (cells + between as u128);
     (bytes <= limit).then_some(bytes)

@@ -29,6 +29,7 @@
 use std::ops::Range;
 
 use super::Region;
+use super::active::Search;
 use super::cell::Cell;
 use super::count::binomial;
 use crate::error::{Error, Result};
@@ -397,40 +398,15 @@ impl Layout {
     /// Appends the ranks of all blocks that have positions in the stratum, in increasing order. A few without any may
     /// be among them.
     pub fn active_blocks(&self, total: u32, out: &mut Vec<u32>) {
-        let search = Search { layout: self, total: total as i32, slack: self.reach() };
-        search.extend(0, 0, 0, 0, self.max as i32, out);
-    }
-}
-
-/// A search for active blocks, one axis at a time: each axis has one interval of coordinates that can lead to any.
-struct Search<'a> {
-    layout: &'a Layout,
-    total: i32,
-    /// The most stones that x₁ and x₂ may hold together.
-    slack: i32,
-}
-
-impl Search<'_> {
-    fn extend(&self, axis: usize, rank: u32, sum: i32, x3: i32, most: i32, out: &mut Vec<u32>) {
-        let Some(terms) = self.layout.rank_terms.get(axis) else {
-            out.push(rank);
-            return;
+        let search = Search {
+            rank_terms: &self.rank_terms,
+            total: total as i32,
+            max: self.max as i32,
+            // The lane.
+            later: 1,
+            slack: self.reach(),
         };
-        let rest = self.total - sum;
-        // x₁ and x₂ are at least x₃ each, and this coordinate comes on top; the later ones and the lane are at
-        // most as large as it.
-        let last = if axis == 0 { rest / 3 } else { rest - 2 * x3 }.min(most);
-        let later = (self.layout.axes - axis + 1) as i32;
-        let first = (rest - self.slack + later - 1).div_euclid(later).max(0);
-        if axis + 1 == self.layout.axes {
-            // On the last axis a coordinate's term is the coordinate itself.
-            out.extend((first..=last).map(|x| rank + x as u32));
-            return;
-        }
-        for x in first..=last {
-            let x3 = if axis == 0 { x } else { x3 };
-            self.extend(axis + 1, rank + terms[x as usize], sum + x, x3, x, out);
-        }
+        search.run(&mut |ranks| out.extend(ranks));
     }
 }
 

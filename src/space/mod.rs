@@ -4,6 +4,7 @@
 //! and lists ([`Region::rank`]), and the dense layout of the kernels ([`Layout`]), between which
 //! [`Stratum::canonical`] and [`fill`] convert.
 
+mod active;
 mod canonical;
 mod cell;
 mod count;

@@ -17,8 +17,8 @@
 //! - loaded of other runs: one cell for each set of x₃ … xₙ₋₁ that a move may take a stone from each of, if what is found
 //!   for sets so large is read in the stratum. No heaps are taken to be equal or empty, for which there would be fewer;
 //! - stored: the verdicts, and what is kept for moves of later strata, one cell for each size of such sets;
-//! - from five heaps on, what is brought together of the runs with one y less: stored twice and loaded twice, as it is
-//!   copied to where it is read;
+//! - from five heaps on, what is brought together of the runs with one y less: stored once and loaded twice, as what a
+//!   register needs of it lies across two. Short runs keep it in registers, which is not counted out;
 //! - where a lane has several cells: of the first two strata in which the same run is read, the cell before and the cell
 //!   after, as far as there are any.
 //!
@@ -157,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn five_heaps_of_width_two_load_nine_cells_and_store_four() {
+    fn five_heaps_of_width_two_load_nine_cells_and_store_three() {
         // Four of the same run, three for x₃, x₄ and both, two of what is brought together. Stored are the verdicts, one
-        // level, and what is brought together twice.
+        // level, and what is brought together.
         let rules = Ruleset::bounded_moore(5, 2).unwrap();
-        assert_eq!(take_one::accesses(&rules, 20), Accesses { loads: 9, loads_beside: 2, stores: 4 });
+        assert_eq!(take_one::accesses(&rules, 20), Accesses { loads: 9, loads_beside: 2, stores: 3 });
         // One position in each stratum. From the total 0 no move leads down, and from 1 none that touches two heaps.
         let Traffic { bytes, words, loads } = Traffic::on_cpu(&case(rules, 1, Quantity::Verdict)).unwrap();
-        let (loaded, stored) = (6.0 + 8.0 + 4.0 * 9.0, 6.0 * 4.0);
+        let (loaded, stored) = (6.0 + 8.0 + 4.0 * 9.0, 6.0 * 3.0);
         assert!((bytes - 2.0 * (loaded + stored) / 6.0).abs() < 1e-9, "{bytes}");
         assert!((words - 0.5).abs() < 1e-9 && (loads - loaded / 6.0).abs() < 1e-9, "{words} {loads}");
     }
@@ -173,19 +173,19 @@ mod tests {
     fn seven_heaps_of_width_three_need_five_and_fourteen_loads_for_63_moves() {
         let rules = Ruleset::bounded_moore(7, 3).unwrap();
         // Fourteen are 4 + 6 + 4, and two are of what is brought together. Two levels are stored.
-        let accesses = Accesses { loads: 5 + 14 + 2, loads_beside: 2, stores: 1 + 2 + 2 };
+        let accesses = Accesses { loads: 5 + 14 + 2, loads_beside: 2, stores: 1 + 2 + 1 };
         assert_eq!(take_one::accesses(&rules, 20), accesses);
         // Up to the cap of 12 every lane has one cell.
         let Traffic { bytes, words, loads } = Traffic::on_cpu(&case(rules, 12, Quantity::Verdict)).unwrap();
         assert!((20.9..=21.0).contains(&loads), "{loads}");
-        assert!((2.0 * 2.0 * words * (loads + 5.0) - bytes).abs() < 1e-6, "{bytes} {words} {loads}");
+        assert!((2.0 * 2.0 * words * (loads + 4.0) - bytes).abs() < 1e-6, "{bytes} {words} {loads}");
     }
 
     #[test]
     fn what_no_move_makes_use_of_is_not_counted() {
         // A move of five heaps leaves x₁, x₂ and the lane only after at least two others: 10 + 10 + 5 + 1 sets, three levels.
         let rules = Ruleset::exact_slow(8, 5).unwrap();
-        let accesses = Accesses { loads: 5 + 26 + 2, loads_beside: 2, stores: 1 + 3 + 2 };
+        let accesses = Accesses { loads: 5 + 26 + 2, loads_beside: 2, stores: 1 + 3 + 1 };
         assert_eq!(take_one::accesses(&rules, 20), accesses);
         // No move leads from 12 to 11.
         let rules = Ruleset::bounded_moore(4, 1).unwrap().with_forbidden("11".parse().unwrap());

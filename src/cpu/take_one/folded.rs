@@ -14,7 +14,9 @@
 
 use fearless_simd::Level;
 
-use super::sweep::{self, Accesses, Step, Stones};
+use super::lower::Lower;
+use super::registers::lanes;
+use super::sweep::{self, Step, Stones};
 use crate::backend::{Backend, Past, Visit};
 use crate::cpu::ring::{self, Ring};
 use crate::cpu::slot::Slot;
@@ -31,6 +33,7 @@ pub struct Folded {
     rules: Ruleset,
     region: Region,
     layout: FoldedLayout,
+    lower: Lower,
     /// The blocks and windows by which observers walk through strata.
     plain: Layout,
     /// Slot `total % verdicts.len()` has the verdicts of stratum `total`.
@@ -51,6 +54,11 @@ impl Folded {
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) when the region cannot be laid out.
     pub fn new(rules: &Ruleset, region: &Region) -> Result<Self> {
+        Self::with_level(rules, region, Level::new())
+    }
+
+    /// The same with an instruction set of this machine.
+    fn with_level(rules: &Ruleset, region: &Region, level: Level) -> Result<Self> {
         let layout = FoldedLayout::new(region)?;
         let slots = |count: u32| (0..count).map(|_| Slot::new(layout.cells())).collect::<Vec<_>>();
         let verdicts = slots(rules.touch_most + 1);
@@ -61,11 +69,12 @@ impl Folded {
             plain: Layout::new(region)?,
             verdicts,
             levels,
+            lower: Lower::new(&layout, lanes(level)),
             layout,
             fresh: true,
             next: 0,
             task_cells: 2 * WORDS_PER_TASK as usize,
-            level: Level::new(),
+            level,
         })
     }
 
@@ -81,7 +90,8 @@ impl Folded {
         let slots = rules.touch_most + 1 + (1..=levels(rules)).map(|level| kept(rules, level)).sum::<u32>();
         let folded = folded_bytes(rules.heaps, max, slots, limit)?;
         let plain = layout_bytes(rules.heaps, max, Cell::Verdicts, 0, limit)?;
-        Some(folded + plain).filter(|&bytes| bytes <= limit)
+        let lower = Lower::bytes(rules.heaps, max);
+        Some(folded + lower + plain).filter(|&bytes| bytes <= limit)
     }
 
     /// Whether moves may arrive at a stratum.
@@ -110,6 +120,7 @@ impl Folded {
         let stored = (1..).zip(&self.levels).filter(|(_, slots)| !slots.is_empty());
         Step {
             layout: &self.layout,
+            lower: &self.lower,
             total,
             least_nonempty: if self.rules.misere { touches.least() } else { 0 },
             verdicts: (1..=most.min(3)).map(|strata| self.verdicts_of(total.wrapping_sub(strata))).collect(),
@@ -135,32 +146,18 @@ impl Folded {
 }
 
 /// How many heaps are not among x₁, x₂ and xₙ.
-fn axes(rules: &Ruleset) -> u32 {
+pub(super) fn axes(rules: &Ruleset) -> u32 {
     rules.heaps - 3
 }
 
 /// How many Uᵢ there are but U₀ and the verdicts themselves.
-fn levels(rules: &Ruleset) -> u32 {
+pub(super) fn levels(rules: &Ruleset) -> u32 {
     axes(rules).min(rules.touch_most - 1)
 }
 
 /// How many strata of Uᵢ are kept: none where no move can make use of it, as there are only three heaps besides.
-fn kept(rules: &Ruleset, level: u32) -> u32 {
+pub(super) fn kept(rules: &Ruleset, level: u32) -> u32 {
     if level + 3 < rules.touch_least { 0 } else { level + 1 }
-}
-
-/// How many cells are loaded and stored for one of a stratum in which no heaps are equal or empty.
-#[must_use]
-pub fn accesses(rules: &Ruleset, total: u32) -> Accesses {
-    let (axes, most) = (axes(rules), rules.touch_most);
-    let levels = |size: &u32| *size <= levels(rules) && kept(rules, *size) > 0;
-    let reads = |size: &u32| {
-        let arrives = |total: u32| !rules.forbidden.contains(total.into());
-        total.checked_sub(*size).is_some_and(|total| levels(size) || *size == most && arrives(total))
-    };
-    let sets = |size: u32| (0..size).fold(1, |sets, k| sets * (axes - k) / (k + 1));
-    let (runs, levels) = ((1..=axes).filter(reads).map(sets).sum(), (1..=axes).filter(levels).count());
-    Accesses::new(axes > 1, most, runs, levels as u32)
 }
 
 impl Ring for Folded {
@@ -241,7 +238,8 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
-    use crate::oracle;
+    use crate::game::{Position, Take};
+    use crate::{baseline, oracle};
 
     /// The instruction sets of this machine.
     fn levels() -> Vec<Level> {
@@ -253,6 +251,25 @@ mod tests {
             best.as_sse2().map(Level::Sse2),
         ];
         levels.into_iter().flatten().collect()
+    }
+
+    /// Solves a region with every instruction set, and compares all verdicts.
+    fn assert_verdicts(
+        rules: &Ruleset,
+        region: &Region,
+        expected: impl Fn(&Position) -> Option<bool> + Sync,
+    ) {
+        for level in levels() {
+            let mut folded = Folded::with_level(rules, region, level).unwrap();
+            let mut check = |stratum: &Stratum<'_>| {
+                for position in region.stratum(stratum.total) {
+                    let expected = expected(&position);
+                    assert_eq!(stratum.is_p(&position), expected, "{position} of {rules}, {level:?}");
+                }
+                ControlFlow::Continue(())
+            };
+            folded.run(true, &mut check).unwrap();
+        }
     }
 
     #[test]
@@ -267,25 +284,23 @@ mod tests {
             (8, 7, 7, 4),
         ] {
             for (misere, forbid) in [(false, ""), (true, "3k+1,7"), (true, "")] {
-                let rules = Ruleset::touching(heaps, least, most, crate::game::Take::One).unwrap();
+                let rules = Ruleset::touching(heaps, least, most, Take::One).unwrap();
                 let mut rules = rules.with_misere(misere);
                 if !forbid.is_empty() {
                     rules = rules.with_forbidden(forbid.parse().unwrap());
                 }
                 let region = Region::new(heaps, max).unwrap();
-                let expected = oracle::verdicts(&rules, &region);
-                for level in levels() {
-                    let mut folded = Folded { level, ..Folded::new(&rules, &region).unwrap() };
-                    let mut check = |stratum: &Stratum<'_>| {
-                        for position in region.stratum(stratum.total) {
-                            let is_p = stratum.is_p(&position);
-                            assert_eq!(is_p, Some(expected[&position]), "{position} of {rules}, {level:?}");
-                        }
-                        ControlFlow::Continue(())
-                    };
-                    folded.run(true, &mut check).unwrap();
-                }
+                let solved = oracle::verdicts(&rules, &region);
+                assert_verdicts(&rules, &region, |position| solved.get(position).copied());
             }
         }
+    }
+
+    #[test]
+    fn moves_in_y_lead_further_than_the_widest_register() {
+        let rules = Ruleset::bounded_moore(5, 3).unwrap().with_misere(true);
+        let region = Region::new(5, 37).unwrap();
+        let solved = baseline::solve(&rules, &region).unwrap();
+        assert_verdicts(&rules, &region, |position| solved.is_p(position));
     }
 }

@@ -12,57 +12,42 @@
 //! | 3 | l₃ |
 //!
 //! Moves that take stones from y and the prefix as well are read in what was found out strata ago, with the verdicts of the
-//! positions on their way ([`folded`](super::folded)). With y one less, cells lie at a distance that grows with y, so what is read of all of them is
-//! brought together first and then copied to where its readers are ([`Lower`]).
+//! positions on their way ([`folded`](super::folded)): in the same place of other runs ([`Neighbours`]), and if y loses a
+//! stone, in another place of these ([`lower`](super::lower)).
 
 #![allow(
     clippy::inline_always,
     reason = "a kernel is compiled for each instruction set, with what is inlined into it"
 )]
 
+use std::ops::Range;
+
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
+use super::lower::{Below, Far, Lower, Near, Nothing};
+use super::neighbours::{Neighbours, Sources};
+use super::registers::{Cells, load, select_first, store};
+use super::windows::{Span, Valid, Windows};
 use crate::cpu::slot::Slot;
-use crate::space::{FOLDED_ALIGNMENT, FOLDED_PLACES, FoldedLayout, FoldedRun, prefetch};
-
-/// Cells of a register.
-type Cells<S> = <S as Simd>::u16s;
+use crate::space::{FOLDED_PLACES, FoldedLayout};
 
 /// Strata below of which the cells of a run are read, at most.
-const MOST_DEPTH: usize = 3;
+pub(super) const MOST_DEPTH: usize = 3;
 
 /// With how many stones from x₁, x₂ and the lane the moves of some kind are legal.
 #[derive(Clone, Copy)]
 pub(super) struct Stones(pub [bool; 4]);
 
-/// How many cells are loaded and stored for one that is solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accesses {
-    /// Loaded.
-    pub loads: u32,
-    /// Loaded besides for each cell that follows another in its lane, and for each that another follows.
-    pub loads_beside: u32,
-    /// Stored.
-    pub stores: u32,
-}
-
-impl Accesses {
-    /// For runs with several y or not, moves of at most so many heaps, this many runs that are read besides, and this many
-    /// levels that are kept.
-    pub(super) fn new(pairs: bool, touch_most: u32, runs: u32, levels: u32) -> Self {
-        let depth = touch_most.min(MOST_DEPTH as u32);
-        let (either, others) = (depth.min(2), depth);
-        // What is brought together is stored, loaded to be copied, stored again, and loaded where it is read.
-        let together = if pairs { 2 } else { 0 };
-        Self { loads: either + others + runs + together, loads_beside: either, stores: 1 + levels + together }
-    }
-}
+/// Registers that are solved together: what is looked up for a load serves all of them.
+const BLOCK: usize = 2;
 
 /// What all runs of one stratum share.
 pub(super) struct Step<'a> {
     /// The layout of all strata.
     pub layout: &'a FoldedLayout,
+    /// Where moves that take a stone from y lead, for registers of this instruction set.
+    pub lower: &'a Lower,
     /// The total of the stratum being solved.
     pub total: u32,
     /// Positions with fewer nonempty heaps are terminal and N.
@@ -143,31 +128,64 @@ impl OutRow<'_, '_> {
 pub(super) fn solve(step: &Step<'_>, slots: &mut [Slot<u16>], given: bool) -> u64 {
     let mut active = Vec::new();
     step.layout.active_runs(step.total, &mut active);
-    solve_part(step, &active, Out::whole(step.layout, slots), given)
+    let (Some(first), Some(last)) = (active.first(), active.last()) else { return 0 };
+    let part = Part { groups: &active, first: first.start, end: last.end };
+    solve_part(step, part, Out::whole(step.layout, slots), given)
+}
+
+/// Some of the active runs.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    /// Ranks of runs that differ in the last coordinate of their prefix only.
+    groups: &'a [Range<u32>],
+    /// The rank of the first run, in the first group, and where the last ends, in the last.
+    first: u32,
+    end: u32,
+}
+
+impl Part<'_> {
+    /// All runs from some rank on, and those before; `None` where one of the two would have none.
+    fn split_at(self, rank: u32) -> Option<(Self, Self)> {
+        let later = self.groups.partition_point(|group| group.end <= rank);
+        let rank = rank.max(self.groups.get(later)?.start);
+        let cut = rank > self.groups[later].start;
+        let earlier = if cut { later + 1 } else { later };
+        let end = if cut { rank } else { self.groups[later.checked_sub(1)?].end };
+        let low = Self { groups: &self.groups[..earlier], end, ..self };
+        let high = Self { groups: &self.groups[later..], first: rank, ..self };
+        (low.first < low.end && high.first < high.end).then_some((low, high))
+    }
+
+    /// The groups, cut where this part starts and ends.
+    fn groups(self) -> impl Iterator<Item = Range<u32>> {
+        self.groups.iter().map(move |group| group.start.max(self.first)..group.end.min(self.end))
+    }
 }
 
 /// Solves some runs, whose cells `out` has.
-fn solve_part(step: &Step<'_>, active: &[u32], out: Out<'_>, given: bool) -> u64 {
-    let (Some(&first), Some(&last)) = (active.first(), active.last()) else { return 0 };
+fn solve_part(step: &Step<'_>, part: Part<'_>, out: Out<'_>, given: bool) -> u64 {
     let bases = step.layout.bases();
-    let (start, end) = (bases[first as usize], bases[last as usize + 1]);
-    if active.len() > 1 && (end - start) as usize > step.task_cells {
+    let (start, end) = (bases[part.first as usize], bases[part.end as usize]);
+    if (end - start) as usize > step.task_cells {
         let middle = start.midpoint(end);
-        let half = active.partition_point(|&rank| bases[rank as usize] < middle).clamp(1, active.len() - 1);
-        let (low, high) = active.split_at(half);
-        let (low_out, high_out) = out.split_at(bases[high[0] as usize] as usize);
-        let (low, high) =
-            rayon::join(|| solve_part(step, low, low_out, given), || solve_part(step, high, high_out, given));
-        return low + high;
+        let half = bases.partition_point(|&base| base < middle) as u32;
+        if let Some((low, high)) = part.split_at(half) {
+            let (low_out, high_out) = out.split_at(bases[high.first as usize] as usize);
+            let (low, high) = rayon::join(
+                || solve_part(step, low, low_out, given),
+                || solve_part(step, high, high_out, given),
+            );
+            return low + high;
+        }
     }
     let pairs = step.layout.has_pairs();
     dispatch!(step.level, simd => match (step.verdicts.len(), pairs) {
-        (1, false) => solve_runs::<_, 1, false>(simd, step, active, out, given),
-        (1, true) => solve_runs::<_, 1, true>(simd, step, active, out, given),
-        (2, false) => solve_runs::<_, 2, false>(simd, step, active, out, given),
-        (2, true) => solve_runs::<_, 2, true>(simd, step, active, out, given),
-        (_, false) => solve_runs::<_, MOST_DEPTH, false>(simd, step, active, out, given),
-        (_, true) => solve_runs::<_, MOST_DEPTH, true>(simd, step, active, out, given),
+        (1, false) => solve_runs::<_, 1, false>(simd, step, part, out, given),
+        (1, true) => solve_runs::<_, 1, true>(simd, step, part, out, given),
+        (2, false) => solve_runs::<_, 2, false>(simd, step, part, out, given),
+        (2, true) => solve_runs::<_, 2, true>(simd, step, part, out, given),
+        (_, false) => solve_runs::<_, MOST_DEPTH, false>(simd, step, part, out, given),
+        (_, true) => solve_runs::<_, MOST_DEPTH, true>(simd, step, part, out, given),
     })
 }
 
@@ -177,85 +195,61 @@ fn solve_part(step: &Step<'_>, active: &[u32], out: Out<'_>, given: bool) -> u64
 fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
     simd: S,
     step: &Step<'_>,
-    active: &[u32],
+    part: Part<'_>,
     mut out: Out<'_>,
     given: bool,
 ) -> u64 {
+    let layout = step.layout;
     let moves = Moves::new(simd, step);
     let verdicts = rows_of::<DEPTH>(step);
-    let mut neighbours = Neighbours::new(step, PAIRS);
-    let mut lower = Lower::default();
-    let (mut sources, mut sources_below) = (Vec::new(), Vec::new());
+    let mut neighbours = Neighbours::new(layout, &step.sources);
+    let lanes = Cells::<S>::LEN;
+    let mut found = Vec::new();
     let mut count = S::u32s::splat(simd, 0);
-    for &rank in active {
-        let run = step.layout.run(rank);
-        let Some(windows) = Windows::new::<PAIRS>(step.layout, step.total, step.least_nonempty, &run) else {
-            continue;
-        };
-        neighbours.find::<PAIRS>(step, &run, rank);
-        for row in 0..windows.rows {
-            let Some(span) = windows.span::<PAIRS>(step.layout, &run, row) else { break };
-            let mut own = [Row::default(); DEPTH];
-            for (strata, own) in own.iter_mut().enumerate() {
-                // From one cell before, that is one lane less.
-                let first = run.base - 1;
-                own.here = &verdicts[row][strata][first..];
-                if row > 0 {
-                    own.before = Some(&verdicts[row - 1][strata][first..]);
-                }
-                if row + 1 < windows.read {
-                    own.after = Some(&verdicts[row + 1][strata][first..]);
-                }
-            }
-            rows(step.layout, rank, &neighbours.same, row, &mut sources);
-            if PAIRS {
-                rows(step.layout, rank, &neighbours.below, row, &mut sources_below);
-                lower.fill(simd, step.layout, &sources_below, &span, run.cells);
-            }
-            let valid = Valid::new(simd, step.layout, &windows, row);
-            let sweep = Sweep::<S, DEPTH> {
-                simd,
-                moves: &moves,
-                own,
-                sources: &sources,
-                lower: &lower.copied,
-                valid,
-                span,
+    for group in part.groups() {
+        neighbours.find(&layout.run(group.start), group.start);
+        for rank in group {
+            let run = layout.run(rank);
+            let Some(windows) = Windows::new::<PAIRS>(layout, step.total, step.least_nonempty, &run) else {
+                continue;
             };
-            let mut cells = out.row(step.layout, run.base, row);
-            count += sweep.solve::<PAIRS>(&mut cells, given);
+            for row in 0..windows.rows {
+                let Some(span) = windows.span::<PAIRS>(layout, &run, row) else { break };
+                let mut own = [Row::default(); DEPTH];
+                for (strata, own) in own.iter_mut().enumerate() {
+                    // From one cell before, that is one lane less.
+                    let first = run.base - 1;
+                    own.here = &verdicts[row][strata][first..];
+                    if row > 0 {
+                        own.before = Some(&verdicts[row - 1][strata][first..]);
+                    }
+                    if row + 1 < windows.read {
+                        own.after = Some(&verdicts[row + 1][strata][first..]);
+                    }
+                }
+                let [sources, below] = neighbours.of(&run, row);
+                let valid = Valid::new(simd, layout, &windows, row);
+                let sweep = Sweep::<S, DEPTH> { simd, moves: &moves, own, sources, valid, span };
+                let mut cells = out.row(layout, run.base, row);
+                let registers = sweep.span.first / lanes * lanes..sweep.span.end;
+                if PAIRS {
+                    let lower = step.lower;
+                    let [near, far] = lower.split(registers);
+                    if !near.is_empty() {
+                        let mut lower = Near::new(simd, lower, &below, near.start);
+                        count += sweep.solve(near, &mut cells, given, &mut lower);
+                    }
+                    if !far.is_empty() {
+                        let mut lower = Far::new(simd, lower, &below, &far, &mut found);
+                        count += sweep.solve(far, &mut cells, given, &mut lower);
+                    }
+                } else {
+                    count += sweep.solve(registers, &mut cells, given, &mut Nothing(simd));
+                }
+            }
         }
     }
     count.as_slice().iter().map(|&count| u64::from(count)).sum()
-}
-
-/// What solving a stratum goes through.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
-    /// Rows of runs, each of which is set up.
-    pub rows: u64,
-    /// Cells in them, from the first to the last.
-    pub cells: u64,
-}
-
-/// Counts what solving a stratum goes through, without solving it.
-#[must_use]
-pub fn swept(layout: &FoldedLayout, total: u32) -> Swept {
-    if layout.has_pairs() { swept_of::<true>(layout, total) } else { swept_of::<false>(layout, total) }
-}
-
-fn swept_of<const PAIRS: bool>(layout: &FoldedLayout, total: u32) -> Swept {
-    let mut active = Vec::new();
-    layout.active_runs(total, &mut active);
-    let mut swept = Swept::default();
-    for run in active.iter().map(|&rank| layout.run(rank)) {
-        let Some(windows) = Windows::new::<PAIRS>(layout, total, 0, &run) else { continue };
-        for span in (0..windows.rows).map_while(|row| windows.span::<PAIRS>(layout, &run, row)) {
-            swept.rows += 1;
-            swept.cells += (span.end - span.first) as u64;
-        }
-    }
-    swept
 }
 
 /// The rows of the strata below.
@@ -277,234 +271,6 @@ impl<S: Simd> Moves<S> {
         let masks = |stones: &Stones| stones.0.map(mask);
         Self { own: masks(&step.own), levels: step.levels.iter().map(masks).collect() }
     }
-}
-
-/// A set of coordinates of the prefix that lose a stone.
-struct Subset {
-    axes: u32,
-    /// The set without its first coordinate, which is this.
-    rest: usize,
-    axis: usize,
-}
-
-/// A run that is read: a slot, and how much lower its rank is than that of the reader.
-#[derive(Clone, Copy)]
-struct Neighbour<'a> {
-    slot: &'a [u16],
-    lower: u32,
-}
-
-/// The runs that a run reads.
-struct Neighbours<'a> {
-    /// All sets that a move may take a stone from each of, smaller ones first, from the empty one on.
-    subsets: Vec<Subset>,
-    /// How much lower the rank is with each.
-    lower: Vec<u32>,
-    /// For which runs all this holds.
-    known: Option<Alike>,
-    /// Those of which the same y is read, and those of which the y below.
-    same: Vec<Neighbour<'a>>,
-    below: Vec<Neighbour<'a>>,
-}
-
-/// Runs that differ in the last coordinate only have neighbours at the same distances, as that coordinate's rank is itself;
-/// but for those in which it is zero or as large as the one before.
-#[derive(PartialEq)]
-struct Alike {
-    /// The rank of the first of them.
-    first: u32,
-    zero: bool,
-    tie: bool,
-}
-
-impl<'a> Neighbours<'a> {
-    fn new(step: &Step<'a>, pairs: bool) -> Self {
-        let sizes = step.sources.len() as u32;
-        let most = (1..=sizes).rev().find(|&size| step.sources[size as usize - 1].is_some()).unwrap_or(0);
-        let most = if pairs && most > step.layout.axes() as u32 { most - 1 } else { most };
-        let sets = 0..1u32 << step.layout.axes();
-        let mut sets = sets.filter(|set| set.count_ones() <= most).collect::<Vec<_>>();
-        sets.sort_by_key(|set| set.count_ones());
-        let mut places = vec![0; 1 << step.layout.axes()];
-        for (place, &set) in sets.iter().enumerate() {
-            places[set as usize] = place;
-        }
-        let subset = |&axes: &u32| Subset {
-            axes,
-            rest: places[(axes & axes.wrapping_sub(1)) as usize],
-            axis: axes.trailing_zeros() as usize,
-        };
-        let subsets = sets.iter().map(subset).collect::<Vec<_>>();
-        let lower = vec![0; subsets.len()];
-        Self { subsets, lower, known: None, same: Vec::new(), below: Vec::new() }
-    }
-
-    /// Finds the runs that this one reads.
-    #[inline(always)]
-    fn find<const PAIRS: bool>(&mut self, step: &Step<'a>, run: &FoldedRun<'_>, rank: u32) {
-        let left = run.prefix.len().checked_sub(2).map(|axis| run.prefix[axis]);
-        let alike = Alike {
-            first: rank - run.limit as u32,
-            zero: run.limit == 0,
-            tie: left.is_some_and(|x| i32::from(x) == run.limit),
-        };
-        if self.known.as_ref() != Some(&alike) {
-            self.find_anew::<PAIRS>(step, run);
-            self.known = Some(alike);
-        }
-    }
-
-    fn find_anew<const PAIRS: bool>(&mut self, step: &Step<'a>, run: &FoldedRun<'_>) {
-        // A coordinate equal to the next cannot shrink alone, and an empty heap not at all.
-        let (mut ties, mut empty) = (0u32, 0u32);
-        for (axis, &x) in run.prefix.iter().enumerate() {
-            ties |= u32::from(run.prefix.get(axis + 1) == Some(&x)) << axis;
-            empty |= u32::from(x == 0) << axis;
-        }
-        let terms = step.layout.rank_terms();
-        self.same.clear();
-        self.below.clear();
-        for (at, &Subset { axes, rest, axis }) in self.subsets.iter().enumerate() {
-            if axes & empty != 0 {
-                continue;
-            }
-            if axes != 0 {
-                let x = usize::from(run.prefix[axis]);
-                self.lower[at] = self.lower[rest] + terms[axis][x] - terms[axis][x - 1];
-            }
-            if axes & ties & !(axes >> 1) != 0 {
-                continue;
-            }
-            let (lower, size) = (self.lower[at], axes.count_ones() as usize);
-            if size > 0
-                && let Some(slot) = step.sources[size - 1]
-            {
-                self.same.push(Neighbour { slot, lower });
-            }
-            if PAIRS && let Some(&Some(slot)) = step.sources.get(size) {
-                self.below.push(Neighbour { slot, lower });
-            }
-        }
-    }
-}
-
-/// The cells of one row that are read of some neighbours of a run, each from the start of the neighbour on.
-#[inline(always)]
-fn rows<'a>(layout: &FoldedLayout, rank: u32, runs: &[Neighbour<'a>], row: usize, out: &mut Vec<&'a [u16]>) {
-    let (row, bases) = (layout.row(row), layout.bases());
-    out.clear();
-    for &Neighbour { slot, lower } in runs {
-        out.push(&slot[row.start + bases[(rank - lower) as usize] as usize..row.end]);
-    }
-}
-
-/// What the stratum has of a run.
-struct Windows {
-    /// The stones of x₁, x₂, y and the lane.
-    rest: i32,
-    cap: i32,
-    /// x₃.
-    floor: i32,
-    /// How many rows have positions, and how many are read.
-    rows: usize,
-    read: usize,
-    /// Which table of [`FoldedLayout::nonempty`] tells the positions that are not terminal and N.
-    table: Option<usize>,
-    /// No place in any cell is a position that may be P.
-    none: bool,
-    /// One that is terminal and N in every cell; negative for none.
-    cleared: i32,
-}
-
-impl Windows {
-    /// Positions with fewer than `least_nonempty` nonempty heaps are terminal and N. `None` where there is nothing to find
-    /// out.
-    #[inline(always)]
-    fn new<const PAIRS: bool>(
-        layout: &FoldedLayout,
-        total: u32,
-        least_nonempty: u32,
-        run: &FoldedRun<'_>,
-    ) -> Option<Self> {
-        let (cap, floor, rest) = (layout.max(), run.floor, total as i32 - run.stones);
-        // With one lane more, which moves lead to that take a stone from y or from x₃ as well.
-        let most = if PAIRS { 2 * run.limit + 1 } else { run.limit + 1 };
-        let places = |both: i32| (both - 2 * floor).min(2 * cap - both).div_euclid(2);
-        let last = places((cap + floor).clamp(rest - most, rest));
-        if last < 0 {
-            return None;
-        }
-        let last = last as usize;
-        let rows = last / FOLDED_PLACES as usize + 1;
-        // A move may lead one place on.
-        let read = ((last + 1) / FOLDED_PLACES as usize + 1).min(run.rows);
-        let mut windows = Self { rest, cap, floor, rows, read, table: None, none: false, cleared: -1 };
-        if least_nonempty > 0 {
-            windows.clear_terminal(least_nonempty, run);
-        }
-        Some(windows)
-    }
-
-    /// Leaves positions out that are terminal and N.
-    #[cold]
-    fn clear_terminal(&mut self, least: u32, run: &FoldedRun<'_>) {
-        if self.floor == 0 {
-            // x₁ and x₂ are all there is.
-            self.none = least > 2 || least == 1 && self.rest == 0;
-            self.cleared = if least == 2 { self.rest / 2 } else { -1 };
-            return;
-        }
-        let nonempty = run.prefix.iter().filter(|&&x| x > 0).count() as u32 + 2;
-        let lacking = least.saturating_sub(nonempty) as usize;
-        self.none = lacking > 2;
-        self.table = lacking.checked_sub(1).filter(|&table| table < 2);
-    }
-
-    /// The cells of a row; `None` if there are none.
-    #[inline(always)]
-    fn span<const PAIRS: bool>(
-        &self,
-        layout: &FoldedLayout,
-        run: &FoldedRun<'_>,
-        row: usize,
-    ) -> Option<Span> {
-        let skipped = 2 * FOLDED_PLACES as i32 * row as i32;
-        // The sums of y and lane that leave enough for x₁ and x₂, and not too much.
-        let least = (self.rest - 2 * self.cap + skipped).max(0);
-        let most = self.rest - 2 * self.floor - skipped;
-        if PAIRS {
-            // y has lanes up to y, and one more.
-            let (first, last) = (least / 2, most.min(run.limit));
-            let end = layout.first_cell(last + 1);
-            let positions = if self.none { 0 } else { end };
-            return (first <= last).then(|| Span {
-                first: layout.first_cell(first),
-                y: first,
-                positions,
-                end,
-            });
-        }
-        let last = most.min(run.limit + 1);
-        let positions = if self.none { 0 } else { last.min(run.limit) + 1 };
-        let cell = |lane: i32| lane as usize;
-        (least <= last).then(|| Span {
-            first: cell(least),
-            y: 0,
-            positions: cell(positions),
-            end: cell(last + 1),
-        })
-    }
-}
-
-/// Cells of a run in one row.
-struct Span {
-    /// The first, and its y.
-    first: usize,
-    y: i32,
-    /// Where the last ends that may be a position.
-    positions: usize,
-    /// Where the last ends that moves lead to.
-    end: usize,
 }
 
 /// A row of a stratum and the rows next to it: of cells with one lane less than those at the same index of what is written.
@@ -544,170 +310,67 @@ impl Row<'_> {
     }
 }
 
-/// What moves that take a stone from y read of one row.
-#[derive(Default)]
-struct Lower {
-    /// In the cells of the y that they lead to.
-    found: Vec<u16>,
-    /// In the cells that they come from.
-    copied: Vec<u16>,
-}
-
-impl Lower {
-    /// Finds it for the cells of a span. The next run reads about so many cells ahead.
-    #[inline(always)]
-    fn fill<S: Simd>(
-        &mut self,
-        simd: S,
-        layout: &FoldedLayout,
-        sources: &[&[u16]],
-        span: &Span,
-        ahead: usize,
-    ) {
-        let lanes = Cells::<S>::LEN;
-        let length = span.end + 2 * FOLDED_ALIGNMENT;
-        if self.found.len() < length {
-            self.found.resize(length, 0);
-            self.copied.resize(length, 0);
-        }
-        let (found, copied) = (&mut self.found[..length], &mut self.copied[..length]);
-        let first = span.y.max(1);
-        if span.y == 0 {
-            // With no stones in y there are none to take.
-            copied[..2].fill(0);
-        }
-        let mut start = layout.first_cell(first);
-        if start >= span.end {
-            return;
-        }
-        // The last y leads to the one below it, which has as many cells less as it has lanes.
-        let mut at = layout.first_cell(first - 1) / lanes * lanes;
-        while at < span.end {
-            let mut reached = Cells::<S>::splat(simd, 0);
-            for cells in sources {
-                reached |= load(simd, cells, at);
-                prefetch(cells, at + ahead);
-            }
-            store::<S>(found, at, reached);
-            at += lanes;
-        }
-        let mut y = first as usize;
-        while start < span.end {
-            // Of y − 1, with one lane more than it has.
-            let source = start - (y + 1);
-            let mut at = 0;
-            while at <= y {
-                store::<S>(copied, start + at, load(simd, found, source + at));
-                at += lanes;
-            }
-            start += y + 2;
-            y += 1;
-        }
-    }
-}
-
-/// Which places of cells in a row are positions.
-struct Valid<'a, S: Simd> {
-    /// y + lane of each cell.
-    sums: &'a [u16],
-    even: &'a [u16],
-    nonempty: Option<&'a [u16]>,
-    /// Twice the places up to where x₂ falls below x₃, in a cell with the sum 0.
-    falling: Cells<S>,
-    /// Twice the places up to where x₁ rises above the cap: `rising` plus the sum of the cell, less `lacking`.
-    rising: Cells<S>,
-    lacking: Cells<S>,
-    /// Whether the stones for x₁ and x₂ are odd in a cell with an even sum.
-    odd: Cells<S>,
-    /// Those that are not terminal.
-    kept: Cells<S>,
-}
-
-impl<'a, S: Simd> Valid<'a, S> {
-    #[inline(always)]
-    fn new(simd: S, layout: &'a FoldedLayout, windows: &Windows, row: usize) -> Self {
-        let splat = |value: i32| Cells::<S>::splat(simd, value.max(0) as u16);
-        let (rest, places) = (windows.rest, FOLDED_PLACES as i32);
-        let skipped = 2 * places * row as i32;
-        let rising = 2 * windows.cap + 2 - rest - skipped;
-        let cleared = windows.cleared - places * row as i32;
-        let kept = if (0..places).contains(&cleared) { !(1u16 << (places - 1 - cleared)) } else { u16::MAX };
-        Self {
-            sums: layout.sums(),
-            even: layout.even(),
-            nonempty: windows.table.map(|table| layout.nonempty(table)),
-            falling: splat(rest + 2 - 2 * windows.floor - skipped),
-            rising: splat(rising),
-            lacking: splat(-rising),
-            odd: Cells::<S>::splat(simd, if rest % 2 == 0 { 0 } else { u16::MAX }),
-            kept: Cells::<S>::splat(simd, kept),
-        }
-    }
-
-    /// All ones in the cells from `at` on in which x₁ + x₂ is even.
-    #[inline(always)]
-    fn even(&self, simd: S, at: usize) -> Cells<S> {
-        load(simd, self.even, at) ^ self.odd
-    }
-
-    /// The places of the cells from `at` on.
-    #[inline(always)]
-    fn places(&self, simd: S, at: usize) -> Cells<S> {
-        let sums = load(simd, self.sums, at);
-        let falling = self.falling.max(sums) - sums;
-        let rising = (self.rising + sums).max(self.lacking) - self.lacking;
-        let count = (falling.min(rising) >> 1).min(Cells::<S>::splat(simd, FOLDED_PLACES as u16));
-        // So many from the top; a shift by all bits at once is not defined.
-        let ones = Cells::<S>::splat(simd, u16::MAX);
-        let half = count >> 1;
-        let places = ((ones >> half) >> (count - half)) ^ ones;
-        let places = places & self.kept;
-        match self.nonempty {
-            Some(cells) => places & load(simd, cells, at),
-            None => places,
-        }
-    }
-}
-
 /// One row of a run being solved.
 struct Sweep<'a, 'r, S: Simd, const DEPTH: usize> {
     simd: S,
     moves: &'r Moves<S>,
     /// The run in the strata below.
     own: [Row<'r>; DEPTH],
-    /// What is read of other runs, and what with one y less.
-    sources: &'r [&'a [u16]],
-    lower: &'r [u16],
+    /// What is read of other runs with the same y.
+    sources: Sources<'r, 'a>,
     valid: Valid<'r, S>,
     span: Span,
 }
 
 impl<S: Simd, const DEPTH: usize> Sweep<'_, '_, S, DEPTH> {
-    /// Solves the row, and returns the P-positions in each part of a register.
+    /// Solves the registers of these cells of the row, and returns the P-positions in each part of a register.
     #[inline(always)]
-    fn solve<const PAIRS: bool>(&self, out: &mut OutRow<'_, '_>, given: bool) -> S::u32s {
+    fn solve(
+        &self,
+        cells: Range<usize>,
+        out: &mut OutRow<'_, '_>,
+        given: bool,
+        below: &mut impl Below<S>,
+    ) -> S::u32s {
+        let lanes = Cells::<S>::LEN;
+        let mut count = S::u32s::splat(self.simd, 0);
+        let mut at = cells.start;
+        while at + (BLOCK - 1) * lanes < cells.end {
+            count += self.solve_block::<BLOCK>(at, out, given, below);
+            at += BLOCK * lanes;
+        }
+        while at < cells.end {
+            count += self.solve_block::<1>(at, out, given, below);
+            at += lanes;
+        }
+        count
+    }
+
+    /// Solves some registers.
+    #[inline(always)]
+    fn solve_block<const REGISTERS: usize>(
+        &self,
+        at: usize,
+        out: &mut OutRow<'_, '_>,
+        given: bool,
+        below: &mut impl Below<S>,
+    ) -> S::u32s {
         let simd = self.simd;
         let lanes = Cells::<S>::LEN;
-        let zero = Cells::<S>::splat(simd, 0);
         let mut count = S::u32s::splat(simd, 0);
-        let mut at = self.span.first / lanes * lanes;
-        while at < self.span.end {
+        let others = self.sources.load::<S, REGISTERS>(simd, at);
+        let below = below.next::<REGISTERS>(at);
+        for register in 0..REGISTERS {
+            let at = at + register * lanes;
             let mut own = self.reached(at, self.valid.even(simd, at));
-            let mut reached = among(&self.moves.own, &own);
-            for cells in self.sources {
-                reached |= load(simd, cells, at);
-            }
-            if PAIRS {
-                reached |= load(simd, self.lower, at);
-            }
+            let reached = among(&self.moves.own, &own) | others[register] | below[register];
             own[0] = if given {
                 out.load(simd, 0, at)
             } else {
                 let mut verdicts = self.valid.places(simd, at) & !reached;
                 if at + lanes > self.span.positions {
                     let left = self.span.positions.saturating_sub(at) as u16;
-                    let there = load(simd, &INDICES, 0).simd_lt(Cells::<S>::splat(simd, left));
-                    verdicts = there.select(verdicts, zero);
+                    verdicts = select_first(simd, left, verdicts, Cells::<S>::splat(simd, 0));
                 }
                 out.store::<S>(0, at, verdicts);
                 verdicts
@@ -716,7 +379,6 @@ impl<S: Simd, const DEPTH: usize> Sweep<'_, '_, S, DEPTH> {
             for (level, moves) in self.moves.levels.iter().enumerate() {
                 out.store::<S>(level + 1, at, among(moves, &own));
             }
-            at += lanes;
         }
         count
     }
@@ -746,25 +408,4 @@ fn among<V: Copy + std::ops::BitAnd<Output = V> + std::ops::BitOr<Output = V>>(
     reached: &[V; 4],
 ) -> V {
     moves[0] & reached[0] | moves[1] & reached[1] | moves[2] & reached[2] | moves[3] & reached[3]
-}
-
-/// The indices of the cells of a register.
-static INDICES: [u16; FOLDED_ALIGNMENT] = {
-    let mut indices = [0; FOLDED_ALIGNMENT];
-    let mut i = 0;
-    while i < FOLDED_ALIGNMENT {
-        indices[i] = i as u16;
-        i += 1;
-    }
-    indices
-};
-
-#[inline(always)]
-fn load<S: Simd>(simd: S, cells: &[u16], at: usize) -> Cells<S> {
-    Cells::<S>::from_slice(simd, &cells[at..at + Cells::<S>::LEN])
-}
-
-#[inline(always)]
-fn store<S: Simd>(cells: &mut [u16], at: usize, value: Cells<S>) {
-    value.store_slice(&mut cells[at..at + Cells::<S>::LEN]);
 }
