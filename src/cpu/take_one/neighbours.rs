@@ -54,8 +54,10 @@ impl<'s, 'a> Neighbours<'s, 'a> {
     /// For cells of a stratum that are read for moves that take one stone, two and so on from y and the prefix.
     pub(super) fn new(layout: &'s FoldedLayout, sources: &'s [Option<&'a [u16]>]) -> Self {
         let axes = layout.axes() - 1;
+        // Larger sets lose more stones than any cells are read for.
+        let most = sources.iter().rposition(Option::is_some).map_or(0, |place| place + 1);
         let sets = 0..1u32 << axes;
-        let mut sets = sets.filter(|set| set.count_ones() as usize <= sources.len()).collect::<Vec<_>>();
+        let mut sets = sets.filter(|set| set.count_ones() as usize <= most).collect::<Vec<_>>();
         sets.sort_by_key(|&set| (set & last_of(axes), set.count_ones()));
         let mut places = vec![0; 1 << axes];
         for (place, &set) in sets.iter().enumerate() {
