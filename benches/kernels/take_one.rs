@@ -1,4 +1,5 @@
-//! Verdicts of take-one games: one block (three heaps), short rows, rows of several words, and many small blocks.
+//! Verdicts of take-one games: one block (three heaps), short rows, rows of several words, and many small blocks,
+//! of which a move reaches few.
 
 use criterion::Criterion;
 use nimstrata::solver::Quantity;
@@ -15,6 +16,8 @@ pub fn verdicts(criterion: &mut Criterion) {
         ("6 heaps, exactly 3", exact_slow(6, 3), 40),
         ("7 heaps, width 3", moore(7, 3), 24),
         ("7 heaps, width 3, misère", moore(7, 3).with_misere(true), 24),
+        ("11 heaps, width 1", moore(11, 1), 10),
+        ("14 heaps, width 2", moore(14, 2), 6),
     ] {
         solves(&mut group, case, Quantity::Verdict);
     }

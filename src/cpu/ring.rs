@@ -1,31 +1,48 @@
 //! What the CPU backends share that keep the last strata in a ring of slots: one stratum is taken to the observers while the
 //! next is solved, and a run goes on from strata that are known.
 
-use crate::backend::{Kept, Past, Visit};
-use crate::space::{Canonical, Stratum};
+use crate::backend::{Backend, Kept, Past, Visit};
+use crate::error::Result;
+use crate::space::{Canonical, Region, Stratum};
+
+/// Where a ring stands.
+pub struct Progress {
+    /// The stratum to solve next.
+    next: u32,
+    /// How many strata the region has.
+    end: u32,
+    /// How many strata below are needed.
+    depth: u32,
+    /// Whether all slots are as they were allocated: zero.
+    fresh: bool,
+}
+
+impl Progress {
+    /// Before stratum 0 of a region, with slots as they were allocated.
+    pub fn new(region: &Region, depth: u32) -> Self {
+        Self { next: 0, end: region.strata().end, depth, fresh: true }
+    }
+}
 
 /// A backend that keeps the last strata.
 pub trait Ring: Sync {
     /// What one stratum goes to.
     type Slots: Send;
 
-    /// The stratum to solve next.
-    fn next(&self) -> u32;
+    /// Where it stands.
+    fn progress_mut(&mut self) -> &mut Progress;
 
-    /// Stands before a stratum, its slots no longer as they were allocated.
-    fn stand_before(&mut self, total: u32);
-
-    /// How many strata the region has.
-    fn end(&self) -> u32;
-
-    /// How many strata below are needed.
-    fn depth(&self) -> u32;
+    /// The same, to look at.
+    fn progress(&self) -> &Progress;
 
     /// Takes the slots out of the ring that a stratum goes to.
     fn take(&mut self, total: u32) -> Self::Slots;
 
     /// Puts them back.
     fn put(&mut self, total: u32, slots: Self::Slots);
+
+    /// Makes all slots zero.
+    fn clear(&mut self);
 
     /// Solves a stratum, and returns the number of its P-positions.
     fn solve(&self, total: u32, slots: &mut Self::Slots) -> u64;
@@ -37,43 +54,60 @@ pub trait Ring: Sync {
     fn stratum(&self, total: u32, p_positions: u64) -> Stratum<'_>;
 }
 
-/// As [`Backend::go_on`](crate::backend::Backend::go_on).
-pub fn go_on<R: Ring>(ring: &mut R, bits: bool, visit: &mut Visit<'_>) {
-    let mut solved: Option<(u32, u64)> = None;
-    let mut stop = false;
-    while ring.next() < ring.end() && !stop {
-        let total = ring.next();
-        let mut slots = ring.take(total);
-        let this = &*ring;
-        let mut solve = || this.solve(total, &mut slots);
-        let mut observe =
-            || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
-        let count;
-        (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
-        ring.put(total, slots);
-        ring.stand_before(total + 1);
-        solved = Some((total, count));
+impl<R: Ring> Backend for R {
+    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
+        let mut solved: Option<(u32, u64)> = None;
+        let mut stop = false;
+        while self.progress().next < self.progress().end && !stop {
+            let total = self.progress().next;
+            let mut slots = self.take(total);
+            let this = &*self;
+            let mut solve = || this.solve(total, &mut slots);
+            let mut observe =
+                || solved.is_some_and(|(total, count)| visit(&this.stratum(total, count)).is_break());
+            let count;
+            (count, stop) = if bits { rayon::join(solve, observe) } else { (solve(), observe()) };
+            self.put(total, slots);
+            stand_before(self, total + 1);
+            solved = Some((total, count));
+        }
+        if let Some((total, count)) = solved {
+            // It stops after this one in any case.
+            let _ = visit(&self.stratum(total, count));
+        }
+        Ok(())
     }
-    if let Some((total, count)) = solved {
-        // It stops after this one in any case.
-        let _ = visit(&ring.stratum(total, count));
+
+    fn restart(&mut self) -> Result<()> {
+        if !self.progress().fresh {
+            self.clear();
+        }
+        let progress = self.progress_mut();
+        (progress.next, progress.fresh) = (0, true);
+        Ok(())
+    }
+
+    fn past(&self) -> Result<Past> {
+        let &Progress { next, depth, .. } = self.progress();
+        let strata = (next.saturating_sub(depth)..next).map(|total| self.stratum(total, 0).canonical());
+        Ok(Past { next, kept: Kept::Strata(strata.collect()) })
+    }
+
+    fn resume(&mut self, past: &Past) -> Result<()> {
+        self.restart()?;
+        let Kept::Strata(strata) = &past.kept else { unreachable!("take-one kernels keep strata") };
+        for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
+            let mut slots = self.take(total);
+            self.fill(total, stratum.view(), &mut slots);
+            self.put(total, slots);
+        }
+        stand_before(self, past.next);
+        Ok(())
     }
 }
 
-/// As [`Backend::past`](crate::backend::Backend::past).
-pub fn past(ring: &impl Ring) -> Past {
-    let first = ring.next().saturating_sub(ring.depth());
-    let strata = (first..ring.next()).map(|total| ring.stratum(total, 0).canonical()).collect();
-    Past { next: ring.next(), kept: Kept::Strata(strata) }
-}
-
-/// As [`Backend::resume`](crate::backend::Backend::resume), from a ring that is as it was allocated.
-pub fn resume(ring: &mut impl Ring, past: &Past) {
-    let Kept::Strata(strata) = &past.kept else { unreachable!("take-one kernels keep strata") };
-    for (stratum, total) in strata.iter().zip(past.next - strata.len() as u32..) {
-        let mut slots = ring.take(total);
-        ring.fill(total, stratum.view(), &mut slots);
-        ring.put(total, slots);
-    }
-    ring.stand_before(past.next);
+/// Stands before a stratum, the slots no longer as they were allocated.
+fn stand_before(ring: &mut impl Ring, total: u32) {
+    let progress = ring.progress_mut();
+    (progress.next, progress.fresh) = (total, false);
 }

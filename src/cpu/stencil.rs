@@ -13,10 +13,9 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
-use super::ring::{self, Ring};
+use super::ring::{Progress, Ring};
 use super::slot::Slot;
 use super::tasks::{self, Part, WORDS_PER_TASK};
-use crate::backend::{Backend, Past, Visit};
 use crate::error::Result;
 use crate::game::Ruleset;
 use crate::space::{Block, Canonical, Cell, Cells, CellsMut, Layout, Region, Shift, Stencil, Stratum, fill};
@@ -52,10 +51,7 @@ pub struct Strata<K: Kernel> {
     stencil: Stencil,
     /// Slot `total % ring.len()` holds stratum `total`.
     ring: Vec<Slot<K::Cell>>,
-    /// Whether the ring is as it was allocated: all zero.
-    fresh: bool,
-    /// The stratum to solve next.
-    next: u32,
+    progress: Progress,
     task_words: u64,
 }
 
@@ -72,10 +68,9 @@ impl<K: Kernel> Strata<K> {
             rules: rules.clone(),
             region: region.clone(),
             layout,
+            progress: Progress::new(region, stencil.depth()),
             stencil,
             ring,
-            fresh: true,
-            next: 0,
             task_words: WORDS_PER_TASK,
         })
     }
@@ -90,20 +85,12 @@ impl<K: Kernel> Strata<K> {
 impl<K: Kernel> Ring for Strata<K> {
     type Slots = Slot<K::Cell>;
 
-    fn next(&self) -> u32 {
-        self.next
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
     }
 
-    fn stand_before(&mut self, total: u32) {
-        (self.next, self.fresh) = (total, false);
-    }
-
-    fn end(&self) -> u32 {
-        self.region.strata().end
-    }
-
-    fn depth(&self) -> u32 {
-        self.stencil.depth()
+    fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     fn take(&mut self, total: u32) -> Slot<K::Cell> {
@@ -114,6 +101,10 @@ impl<K: Kernel> Ring for Strata<K> {
     fn put(&mut self, total: u32, cells: Slot<K::Cell>) {
         let slot = total as usize % self.ring.len();
         self.ring[slot] = cells;
+    }
+
+    fn clear(&mut self) {
+        self.ring.iter_mut().for_each(|slot| slot.fill(K::Cell::default()));
     }
 
     fn solve(&self, total: u32, cells: &mut Slot<K::Cell>) -> u64 {
@@ -147,31 +138,6 @@ impl<K: Kernel> Ring for Strata<K> {
         let forbidden = self.rules.forbidden.contains(u64::from(total));
         let counts = [self.region.stratum_size(total), p_positions];
         Stratum::new(&self.layout, K::view(slot), total, forbidden, counts)
-    }
-}
-
-impl<K: Kernel> Backend for Strata<K> {
-    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        ring::go_on(self, bits, visit);
-        Ok(())
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        if !std::mem::replace(&mut self.fresh, true) {
-            self.ring.iter_mut().for_each(|slot| slot.fill(K::Cell::default()));
-        }
-        self.next = 0;
-        Ok(())
-    }
-
-    fn past(&self) -> Result<Past> {
-        Ok(ring::past(self))
-    }
-
-    fn resume(&mut self, past: &Past) -> Result<()> {
-        self.restart()?;
-        ring::resume(self, past);
-        Ok(())
     }
 }
 

@@ -249,7 +249,10 @@ impl FoldedLayout {
 
     /// The run of this rank.
     #[must_use]
-    #[allow(clippy::inline_always, reason = "kernels that use wide registers would have to save them for a call")]
+    #[allow(
+        clippy::inline_always,
+        reason = "kernels that use wide registers would have to save them for a call"
+    )]
     #[inline(always)]
     pub fn run(&self, rank: u32) -> FoldedRun<'_> {
         let prefix = &self.prefixes[rank as usize * self.axes..][..self.axes];

@@ -17,8 +17,7 @@ use fearless_simd::Level;
 use super::lower::Lower;
 use super::registers::lanes;
 use super::sweep::{self, Step, Stones};
-use crate::backend::{Backend, Past, Visit};
-use crate::cpu::ring::{self, Ring};
+use crate::cpu::ring::{Progress, Ring};
 use crate::cpu::slot::Slot;
 use crate::cpu::tasks::WORDS_PER_TASK;
 use crate::error::Result;
@@ -40,10 +39,7 @@ pub struct Folded {
     verdicts: Vec<Slot<u16>>,
     /// The same for U₁, U₂ and so on, of which Uᵢ is kept for i strata.
     levels: Vec<Vec<Slot<u16>>>,
-    /// Whether all slots are as they were allocated: zero.
-    fresh: bool,
-    /// The stratum to solve next.
-    next: u32,
+    progress: Progress,
     task_cells: usize,
     level: Level,
 }
@@ -71,8 +67,7 @@ impl Folded {
             levels,
             lower: Lower::new(&layout, lanes(level)),
             layout,
-            fresh: true,
-            next: 0,
+            progress: Progress::new(region, rules.touch_most),
             task_cells: 2 * WORDS_PER_TASK as usize,
             level,
         })
@@ -164,20 +159,12 @@ impl Ring for Folded {
     /// Verdicts first, then the levels.
     type Slots = Vec<Slot<u16>>;
 
-    fn next(&self) -> u32 {
-        self.next
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
     }
 
-    fn stand_before(&mut self, total: u32) {
-        (self.next, self.fresh) = (total, false);
-    }
-
-    fn end(&self) -> u32 {
-        self.region.strata().end
-    }
-
-    fn depth(&self) -> u32 {
-        self.rules.touch_most
+    fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     fn take(&mut self, total: u32) -> Vec<Slot<u16>> {
@@ -188,6 +175,10 @@ impl Ring for Folded {
         for (slots, slot) in self.rings().zip(taken) {
             slots[total as usize % slots.len()] = slot;
         }
+    }
+
+    fn clear(&mut self) {
+        self.rings().flatten().for_each(|slot| slot.fill(0));
     }
 
     fn solve(&self, total: u32, slots: &mut Vec<Slot<u16>>) -> u64 {
@@ -208,36 +199,12 @@ impl Ring for Folded {
     }
 }
 
-impl Backend for Folded {
-    fn go_on(&mut self, bits: bool, visit: &mut Visit<'_>) -> Result<()> {
-        ring::go_on(self, bits, visit);
-        Ok(())
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        if !std::mem::replace(&mut self.fresh, true) {
-            self.rings().flatten().for_each(|slot| slot.fill(0));
-        }
-        self.next = 0;
-        Ok(())
-    }
-
-    fn past(&self) -> Result<Past> {
-        Ok(ring::past(self))
-    }
-
-    fn resume(&mut self, past: &Past) -> Result<()> {
-        self.restart()?;
-        ring::resume(self, past);
-        Ok(())
-    }
-}
-
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
+    use crate::backend::Backend;
     use crate::game::{Position, Take};
     use crate::{baseline, oracle};
 

@@ -163,3 +163,24 @@ impl Sources<'_, '_> {
         reached
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Region;
+
+    #[test]
+    fn only_sets_that_a_move_can_use_are_looked_up() {
+        // Ten coordinates, x₃ … x₁₂, of which the last is in no set.
+        let layout = FoldedLayout::new(&Region::new(14, 2).unwrap()).unwrap();
+        let cells = vec![0; layout.cells()];
+        let sources = |there: &[usize]| {
+            let source = |stones| there.contains(&stones).then_some(&*cells);
+            (1..=11).map(source).collect::<Vec<_>>()
+        };
+        for (there, sets) in [(&[][..], 1), (&[1], 1 + 9), (&[1, 2], 1 + 9 + 36), (&[2], 1 + 9 + 36)] {
+            let sources = sources(there);
+            assert_eq!(Neighbours::new(&layout, &sources).subsets.len(), sets, "{there:?}");
+        }
+    }
+}
