@@ -291,7 +291,7 @@ pub enum Error {
     },
     /// No Vulkan, Metal or DirectX 12 adapter at all.
     #[error(
-        "no GPU adapter found: install a Vulkan driver (Debian: mesa-vulkan-drivers brings one that runs on the CPU), or use --backend cpu"
+        "no GPU adapter found: install a Vulkan driver (Debian: mesa-vulkan-drivers brings one that runs on the CPU), or leave out --backend gpu and --adapter, to use the CPU"
     )]
     NoAdapter,
     /// No adapter whose name contains the text asked for.

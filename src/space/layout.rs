@@ -38,6 +38,9 @@ use crate::error::{Error, Result};
 /// 32-byte sector of GPU memory. Rows start at multiples of it.
 pub const LANE_GROUP: u32 = 8;
 
+/// Words that a slot can have, as blocks start at any of 2³² lane groups.
+const MOST_WORDS: u128 = u32::MAX as u128 * LANE_GROUP as u128;
+
 /// How the positions of a region's strata lie in memory; the same for every stratum.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -109,7 +112,7 @@ impl Layout {
     /// As [`new`](Self::new).
     pub fn with_cells(region: &Region, cell: Cell) -> Result<Self> {
         let (heaps, max) = (region.heaps(), region.max());
-        let size = Size::of(heaps, u64::from(max), cell, u128::from(u32::MAX) * u128::from(LANE_GROUP));
+        let size = Size::of(heaps, u64::from(max), cell, MOST_WORDS);
         let Some(size) =
             size.filter(|size| size.blocks < u128::from(u32::MAX) && coordinate_fits(heaps, max))
         else {
@@ -503,7 +506,9 @@ impl Size {
 /// (or more than can be counted).
 #[must_use]
 pub fn layout_bytes(heaps: u32, max: u64, cell: Cell, slots: u32, limit: u128) -> Option<u128> {
-    let bytes = Size::of(heaps, max, cell, limit / 4)?.bytes(heaps, max, slots);
+    // Without slots it matters only whether a slot could be addressed.
+    let words = (limit / 4).checked_div(slots.into()).unwrap_or(MOST_WORDS);
+    let bytes = Size::of(heaps, max, cell, words)?.bytes(heaps, max, slots);
     (bytes <= limit).then_some(bytes)
 }
 
@@ -632,6 +637,18 @@ mod tests {
                 .count();
         }
         assert!(needed <= listed && listed < needed + needed / 10, "{listed} listed, {needed} needed");
+    }
+
+    #[test]
+    fn what_is_needed_is_enough_and_no_less_is() {
+        for (heaps, max) in [(3, 500), (4, 60), (6, 40), (8, 12)] {
+            for slots in 0..4 {
+                let within = |limit| layout_bytes(heaps, max, Cell::Verdicts, slots, limit);
+                let needed = within(u128::MAX).unwrap();
+                assert_eq!(within(needed), Some(needed), "{heaps} {max} {slots}");
+                assert_eq!(within(needed - 1), None, "{heaps} {max} {slots}");
+            }
+        }
     }
 
     #[test]

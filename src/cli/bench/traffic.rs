@@ -18,7 +18,7 @@
 //!   for sets so large is read in the stratum. No heaps are taken to be equal or empty, for which there would be fewer;
 //! - stored: the verdicts, and what is kept for moves of later strata, one cell for each size of such sets;
 //! - from five heaps on, what is brought together of the runs with one y less: stored once and loaded twice, as what a
-//!   register needs of it lies across two. Short runs keep it in registers, which is not counted out;
+//!   register needs of it lies across two. Where short runs keep it in registers it is counted all the same;
 //! - where a lane has several cells: of the first two strata in which the same run is read, the cell before and the cell
 //!   after, as far as there are any.
 //!

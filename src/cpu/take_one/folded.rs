@@ -15,6 +15,7 @@
 use fearless_simd::Level;
 
 use super::lower::Lower;
+use super::neighbours::Subset;
 use super::registers::lanes;
 use super::sweep::{self, Step, Stones};
 use crate::cpu::ring::{Progress, Ring};
@@ -33,6 +34,7 @@ pub struct Folded {
     region: Region,
     layout: FoldedLayout,
     lower: Lower,
+    subsets: Vec<Subset>,
     /// The blocks and windows by which observers walk through strata.
     plain: Layout,
     /// Slot `total % verdicts.len()` has the verdicts of stratum `total`.
@@ -66,6 +68,7 @@ impl Folded {
             verdicts,
             levels,
             lower: Lower::new(&layout, lanes(level)),
+            subsets: Subset::up_to(rules.touch_most, &layout),
             layout,
             progress: Progress::new(region, rules.touch_most),
             task_cells: 2 * WORDS_PER_TASK as usize,
@@ -116,6 +119,7 @@ impl Folded {
         Step {
             layout: &self.layout,
             lower: &self.lower,
+            subsets: &self.subsets,
             total,
             least_nonempty: if self.rules.misere { touches.least() } else { 0 },
             verdicts: (1..=most.min(3)).map(|strata| self.verdicts_of(total.wrapping_sub(strata))).collect(),
@@ -260,6 +264,16 @@ mod tests {
                 let solved = oracle::verdicts(&rules, &region);
                 assert_verdicts(&rules, &region, |position| solved.get(position).copied());
             }
+        }
+    }
+
+    #[test]
+    fn memory_that_is_needed_is_enough() {
+        for (heaps, width, max) in [(4, 1, 100), (6, 1, 40), (6, 3, 20), (9, 2, 8), (14, 1, 3)] {
+            let rules = Ruleset::bounded_moore(heaps, width).unwrap();
+            let needed = Folded::bytes(&rules, max, u128::MAX).unwrap();
+            assert_eq!(Folded::bytes(&rules, max, needed), Some(needed), "{heaps} {width} {max}");
+            assert_eq!(Folded::bytes(&rules, max, needed - 1), None, "{heaps} {width} {max}");
         }
     }
 

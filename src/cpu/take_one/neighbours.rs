@@ -15,21 +15,40 @@ use super::registers::{Cells, add};
 use crate::space::{FoldedLayout, FoldedRun};
 
 /// A set of coordinates of the prefix, but for the last, that lose a stone.
-struct Subset {
+pub(super) struct Subset {
     axes: u32,
     /// The set without its first coordinate, which is this.
     rest: usize,
     axis: usize,
 }
 
+impl Subset {
+    /// All sets of at most so many coordinates, from the empty one on: last those with the last coordinate that they can
+    /// have, and before a set the one without its first.
+    pub(super) fn up_to(most: u32, layout: &FoldedLayout) -> Vec<Self> {
+        let axes = layout.axes() - 1;
+        let mut sets = (0..1u32 << axes).filter(|set| set.count_ones() <= most).collect::<Vec<_>>();
+        sets.sort_by_key(|&set| (set & last_of(axes), set.count_ones()));
+        let mut places = vec![0; 1 << axes];
+        for (place, &set) in sets.iter().enumerate() {
+            places[set as usize] = place;
+        }
+        let subset = |&axes: &u32| Self {
+            axes,
+            rest: places[(axes & axes.wrapping_sub(1)) as usize],
+            axis: axes.trailing_zeros() as usize,
+        };
+        sets.iter().map(subset).collect()
+    }
+}
+
 /// What the runs of a group read.
 pub(super) struct Neighbours<'s, 'a> {
     layout: &'s FoldedLayout,
+    /// The sets that a move may take a stone from each of.
+    subsets: &'s [Subset],
     /// The cells to read for moves that take so many stones from y and the prefix, from one on.
     sources: &'s [Option<&'a [u16]>],
-    /// All sets that a move may take a stone from each of, from the empty one on: last those with the last coordinate that
-    /// they can have, and before a set the one without its first.
-    subsets: Vec<Subset>,
     /// How much lower the rank is with each.
     lower: Vec<u32>,
     /// The last coordinate but one of the prefix; negative for none.
@@ -52,26 +71,13 @@ struct Groups<'a> {
 
 impl<'s, 'a> Neighbours<'s, 'a> {
     /// For cells of a stratum that are read for moves that take one stone, two and so on from y and the prefix.
-    pub(super) fn new(layout: &'s FoldedLayout, sources: &'s [Option<&'a [u16]>]) -> Self {
-        let axes = layout.axes() - 1;
-        // Larger sets lose more stones than any cells are read for.
-        let most = sources.iter().rposition(Option::is_some).map_or(0, |place| place + 1);
-        let sets = 0..1u32 << axes;
-        let mut sets = sets.filter(|set| set.count_ones() as usize <= most).collect::<Vec<_>>();
-        sets.sort_by_key(|&set| (set & last_of(axes), set.count_ones()));
-        let mut places = vec![0; 1 << axes];
-        for (place, &set) in sets.iter().enumerate() {
-            places[set as usize] = place;
-        }
-        let subset = |&axes: &u32| Subset {
-            axes,
-            rest: places[(axes & axes.wrapping_sub(1)) as usize],
-            axis: axes.trailing_zeros() as usize,
-        };
-        let subsets = sets.iter().map(subset).collect::<Vec<_>>();
-        let lower = vec![0; subsets.len()];
-        let (same, below) = (Groups::default(), Groups::default());
-        Self { layout, sources, subsets, lower, left: -1, same, below }
+    pub(super) fn new(
+        layout: &'s FoldedLayout,
+        subsets: &'s [Subset],
+        sources: &'s [Option<&'a [u16]>],
+    ) -> Self {
+        let (lower, same, below) = (vec![0; subsets.len()], Groups::default(), Groups::default());
+        Self { layout, subsets, sources, lower, left: -1, same, below }
     }
 
     /// Turns to the group of this run.
@@ -173,14 +179,19 @@ mod tests {
     fn only_sets_that_a_move_can_use_are_looked_up() {
         // Ten coordinates, x₃ … x₁₂, of which the last is in no set.
         let layout = FoldedLayout::new(&Region::new(14, 2).unwrap()).unwrap();
-        let cells = vec![0; layout.cells()];
-        let sources = |there: &[usize]| {
-            let source = |stones| there.contains(&stones).then_some(&*cells);
-            (1..=11).map(source).collect::<Vec<_>>()
-        };
-        for (there, sets) in [(&[][..], 1), (&[1], 1 + 9), (&[1, 2], 1 + 9 + 36), (&[2], 1 + 9 + 36)] {
-            let sources = sources(there);
-            assert_eq!(Neighbours::new(&layout, &sources).subsets.len(), sets, "{there:?}");
+        for (most, sets) in [(1, 1 + 9), (2, 1 + 9 + 36), (14, 1 << 9)] {
+            assert_eq!(Subset::up_to(most, &layout).len(), sets, "{most}");
         }
+    }
+
+    #[test]
+    fn a_set_comes_after_the_one_it_is_found_from() {
+        let layout = FoldedLayout::new(&Region::new(9, 2).unwrap()).unwrap();
+        let subsets = Subset::up_to(3, &layout);
+        for (place, subset) in subsets.iter().enumerate().skip(1) {
+            assert!(subset.rest < place);
+            assert_eq!(subsets[subset.rest].axes | 1 << subset.axis, subset.axes);
+        }
+        assert!(subsets.is_sorted_by_key(|subset| subset.axes >> 3));
     }
 }

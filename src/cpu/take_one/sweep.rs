@@ -26,7 +26,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
 use super::lower::{Below, Far, Lower, Near, Nothing};
-use super::neighbours::{Neighbours, Sources};
+use super::neighbours::{Neighbours, Sources, Subset};
 use super::registers::{Cells, load, select_first, store};
 use super::windows::{Span, Valid, Windows};
 use crate::cpu::slot::Slot;
@@ -48,6 +48,8 @@ pub(super) struct Step<'a> {
     pub layout: &'a FoldedLayout,
     /// Where moves that take a stone from y lead, for registers of this instruction set.
     pub lower: &'a Lower,
+    /// The sets of coordinates of the prefix, but for the last, that a move may take a stone from each of.
+    pub subsets: &'a [Subset],
     /// The total of the stratum being solved.
     pub total: u32,
     /// Positions with fewer nonempty heaps are terminal and N.
@@ -202,7 +204,7 @@ fn solve_runs<S: Simd, const DEPTH: usize, const PAIRS: bool>(
     let layout = step.layout;
     let moves = Moves::new(simd, step);
     let verdicts = rows_of::<DEPTH>(step);
-    let mut neighbours = Neighbours::new(layout, &step.sources);
+    let mut neighbours = Neighbours::new(layout, step.subsets, &step.sources);
     let lanes = Cells::<S>::LEN;
     let mut found = Vec::new();
     let mut count = S::u32s::splat(simd, 0);
