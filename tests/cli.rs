@@ -1414,6 +1414,9 @@ mod limits {
         let message = "no GPU adapter found: install a Vulkan driver";
         refuses(&solve("--backend gpu"), 3, message);
         refuses(&solve("--adapter GeForce"), 3, message);
+        // Advice that every command can take.
+        let bench = message_of("bench bounded-moore --heaps 3 --width 1 --max 5 --adapter GeForce");
+        assert!(bench.contains("leave out --backend gpu and --adapter"), "{bench}");
         assert_eq!(json(&solve("--backend auto"))["backend"], "cpu");
     }
 

@@ -132,6 +132,9 @@ fn a_finished_store_is_not_solved_again() {
     assert_eq!(again["positions_per_second"], 0.0);
     assert_eq!((&again["p_positions"], &again["digest"]), (&first["p_positions"], &first["digest"]));
     assert_eq!(files(&one), before);
+    let text = nimstrata(&solve).output().unwrap().stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("time") && !text.contains("positions/s"), "{text}");
     assert_eq!(first["digest"], json(&format!("solve {FIVE} --max 30 --digest"))["digest"]);
 }
 

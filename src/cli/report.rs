@@ -137,7 +137,9 @@ impl Report {
             },
         );
         let seconds = Duration::from_secs_f64(self.solve_seconds);
-        lines.add("time", format!("{} ({})", time(seconds), rate(self.positions_per_second)));
+        // A run that finds all solved has no rate.
+        let rate = (self.positions_per_second > 0.0).then(|| rate(self.positions_per_second));
+        lines.add("time", rate.map_or_else(|| time(seconds), |rate| format!("{} ({rate})", time(seconds))));
         if let Some(peak) = self.peak_memory_bytes {
             lines.add("peak memory", bytes(peak.into()));
         }
