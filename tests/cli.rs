@@ -1394,7 +1394,7 @@ mod limits {
 
     #[test]
     fn free_memory_is_the_default_limit() {
-        let message = message_of("solve bounded-moore --heaps 5 --width 2 --max 2500");
+        let message = message_of("solve bounded-moore --heaps 5 --width 2 --max 2000");
         assert!(message.contains(" GiB, ") && message.contains(" free; the largest --max"), "{message}");
         let message = message_of("solve bounded-moore --heaps 5 --width 2 --max 18000");
         assert!(message.contains("needs more than can be addressed, "), "{message}");
